@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage stamp, simulation only: writes the cycle of every event to <run_dir>/taps/<NAME>.tap as
+// "<phase> <cycle>" lines, from which the bench builds the waterfall. Nothing is left of it in
+// synthesis, and Python is not woken. Enabled by +taps.
+`default_nettype none
+
+module latency_tap #(
+    parameter NAME = "tap"  /// file name, unique in the design
+) (
+    input wire        clk,    /// clock
+    input wire        rst,    /// synchronous reset, active high: the cycle count starts again
+    input wire        event_i /// an item crosses the stage boundary at this edge
+);
+
+`ifndef SYNTHESIS
+  int unsigned cycle;
+  int fd;
+  reg [8*256-1:0] dir;
+
+  initial begin
+    fd = 0;
+    if ($test$plusargs("taps") != 0 && $value$plusargs("run_dir=%s", dir) != 0)
+      fd = $fopen($sformatf("%0s/taps/%0s.tap", dir, NAME), "w");
+  end
+
+  // Counts as the bench's cycle counter does: 0 is the first edge after reset.
+  always_ff @(posedge clk) begin
+    if (rst) cycle <= 0;
+    else cycle <= cycle + 1;
+    if (!rst && event_i && fd != 0) $fdisplay(fd, "%0d", cycle);
+    if (rst && fd != 0 && cycle != 0) $fdisplay(fd, "reset");
+  end
+
+  final if (fd != 0) $fclose(fd);
+`endif
+
+endmodule
+
+`default_nettype wire

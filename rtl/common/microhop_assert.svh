@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assertions for both simulators, from one place.
+//
+// MH_ASSERT(name, expr)  : expr must hold at every clock edge outside reset.
+// MH_NEVER_X(name, sig)  : sig has no unknown bit outside reset (seen by Icarus; two-valued elsewhere).
+//
+// They are immediate assertions in a clocked block, which Verilator, Icarus 11 and yosys all read;
+// `clk` and `rst` of the surrounding module are used. Synthesis drops them.
+`ifndef MICROHOP_ASSERT_SVH
+`define MICROHOP_ASSERT_SVH
+
+`ifdef SYNTHESIS
+`define MH_ASSERT(name, expr)
+`define MH_NEVER_X(name, sig)
+`else
+`define MH_ASSERT(name, expr) \
+  always_ff @(posedge clk) begin : name \
+    if (!rst && !(expr)) $fatal(1, "assertion %m failed"); \
+  end
+`define MH_NEVER_X(name, sig) \
+  always_ff @(posedge clk) begin : name \
+    if (!rst && ((^(sig)) === 1'bx)) $fatal(1, "unknown value in %m"); \
+  end
+`endif
+
+`endif

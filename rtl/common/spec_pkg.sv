@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from spec/fabric.toml by scripts/gen_spec.py; do not edit.
+`default_nettype none
+
+package spec_pkg;
+
+  localparam int FRAME_MAX_MTU = 4096;  // bytes
+  localparam int FRAME_MAX_BEATS = 66;  // cells
+  localparam int LINK_RATE_BYTES = 50;  // bytes
+  localparam int LINK_OVERHEAD_NATIVE = 8;  // bytes
+  localparam int LINK_OVERHEAD_ROCE = 20;  // bytes
+  localparam int LINK_CTL_BYTES = 8;  // bytes
+  localparam int LINK_START_SLACK = 1;  // cycles
+  localparam int LINK_BUFFER_CELLS = 512;  // cells
+  localparam int LINK_CREDIT_UPDATE_CELLS = 16;  // cells
+  localparam int LINK_CREDIT_UPDATE_INTERVAL = 64;  // cycles
+
+endpackage
+
+`default_nettype wire
