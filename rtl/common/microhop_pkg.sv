@@ -1,96 +1,184 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types that more than one block uses. Layouts are the project's own; the fields' meanings are those
-// of the InfiniBand Architecture Specification vol. 1 ch. 9 (BTH, RETH, AETH, ImmDt) and of the mlx5
-// work queue entry.
+// Generated from spec/protocol.toml by scripts/gen_spec.py; do not edit.
 `default_nettype none
 
 package microhop_pkg;
 
   localparam int DATA_W = 512;  // stream width, bits
-  localparam int KEEP_W = 64;   // stream width, bytes
-  localparam int LEN_W  = 13;   // packet payload length, bytes: 0..4096
+  localparam int KEEP_W = 64;  // stream width, bytes
 
-  // RC opcodes of this slice (InfiniBand vol. 1, table "OpCode field")
-  localparam logic [7:0] OP_SEND_FIRST     = 8'h00;
-  localparam logic [7:0] OP_SEND_MIDDLE    = 8'h01;
-  localparam logic [7:0] OP_SEND_LAST      = 8'h02;
-  localparam logic [7:0] OP_SEND_LAST_IMM  = 8'h03;
-  localparam logic [7:0] OP_SEND_ONLY      = 8'h04;
-  localparam logic [7:0] OP_SEND_ONLY_IMM  = 8'h05;
-  localparam logic [7:0] OP_WRITE_FIRST    = 8'h06;
-  localparam logic [7:0] OP_WRITE_MIDDLE   = 8'h07;
-  localparam logic [7:0] OP_WRITE_LAST     = 8'h08;
-  localparam logic [7:0] OP_WRITE_LAST_IMM = 8'h09;
-  localparam logic [7:0] OP_WRITE_ONLY     = 8'h0a;
-  localparam logic [7:0] OP_WRITE_ONLY_IMM = 8'h0b;
-  localparam logic [7:0] OP_ACKNOWLEDGE    = 8'h11;
+  // InfiniBand Architecture Specification vol. 1, ch. 9, table of OpCode values; reliable connection
+  localparam logic [7:0] OP_SEND_FIRST = 8'h0;
+  localparam logic [7:0] OP_SEND_MIDDLE = 8'h1;
+  localparam logic [7:0] OP_SEND_LAST = 8'h2;
+  localparam logic [7:0] OP_SEND_LAST_IMM = 8'h3;
+  localparam logic [7:0] OP_SEND_ONLY = 8'h4;
+  localparam logic [7:0] OP_SEND_ONLY_IMM = 8'h5;
+  localparam logic [7:0] OP_WRITE_FIRST = 8'h6;
+  localparam logic [7:0] OP_WRITE_MIDDLE = 8'h7;
+  localparam logic [7:0] OP_WRITE_LAST = 8'h8;
+  localparam logic [7:0] OP_WRITE_LAST_IMM = 8'h9;
+  localparam logic [7:0] OP_WRITE_ONLY = 8'ha;
+  localparam logic [7:0] OP_WRITE_ONLY_IMM = 8'hb;
+  localparam logic [7:0] OP_READ_REQUEST = 8'hc;
+  localparam logic [7:0] OP_READ_RESP_FIRST = 8'hd;
+  localparam logic [7:0] OP_READ_RESP_ONLY = 8'h10;
+  localparam logic [7:0] OP_ACKNOWLEDGE = 8'h11;
+  localparam logic [7:0] OP_ATOMIC_ACK = 8'h12;
 
-  // mlx5 send work queue opcodes of this slice
-  localparam logic [7:0] WQE_NOP       = 8'h00;
-  localparam logic [7:0] WQE_WRITE     = 8'h08;
-  localparam logic [7:0] WQE_WRITE_IMM = 8'h09;
-  localparam logic [7:0] WQE_SEND      = 8'h0a;
-  localparam logic [7:0] WQE_SEND_IMM  = 8'h0b;
+  // mlx5 send work queue entry, opcode field (rdma-core providers/mlx5)
+  localparam logic [7:0] WQE_NOP = 8'h0;
+  localparam logic [7:0] WQE_WRITE = 8'h8;
+  localparam logic [7:0] WQE_WRITE_IMM = 8'h9;
+  localparam logic [7:0] WQE_SEND = 8'ha;
+  localparam logic [7:0] WQE_SEND_IMM = 8'hb;
 
-  // AETH syndromes
-  localparam logic [7:0] SYN_ACK_NO_CREDIT = 8'h1f;  // ACK, no end-to-end credit information
-  localparam logic [2:0] SYN_RNR           = 3'b001;  // bits 7:5 of an RNR NAK
-  localparam logic [7:0] SYN_NAK_PSN       = 8'h60;
-  localparam logic [7:0] SYN_NAK_INVALID   = 8'h61;
-  localparam logic [7:0] SYN_NAK_ACCESS    = 8'h62;
-  localparam logic [7:0] SYN_NAK_OP        = 8'h63;
+  // InfiniBand vol. 1, ch. 9, AETH syndrome
+  localparam logic [7:0] SYN_ACK_NO_CREDIT = 8'h1f;
+  localparam logic [7:0] SYN_RNR = 8'h20;
+  localparam logic [7:0] SYN_NAK_PSN = 8'h60;
+  localparam logic [7:0] SYN_NAK_INVALID = 8'h61;
+  localparam logic [7:0] SYN_NAK_ACCESS = 8'h62;
+  localparam logic [7:0] SYN_NAK_OP = 8'h63;
 
-  // mlx5 error completion syndromes
-  localparam logic [7:0] CQE_SYN_LOC_LEN     = 8'h01;
-  localparam logic [7:0] CQE_SYN_LOC_QP_OP   = 8'h02;
-  localparam logic [7:0] CQE_SYN_LOC_PROT    = 8'h04;
-  localparam logic [7:0] CQE_SYN_WR_FLUSH    = 8'h05;
-  localparam logic [7:0] CQE_SYN_LOC_ACCESS  = 8'h11;
+  // mlx5 completion queue entry, opcode (rdma-core providers/mlx5)
+  localparam logic [3:0] CQE_REQ = 4'h0;
+  localparam logic [3:0] CQE_RESP_WR_IMM = 4'h1;
+  localparam logic [3:0] CQE_RESP_SEND = 4'h2;
+  localparam logic [3:0] CQE_RESP_SEND_IMM = 4'h3;
+  localparam logic [3:0] CQE_REQ_ERR = 4'hd;
+  localparam logic [3:0] CQE_RESP_ERR = 4'he;
+  localparam logic [3:0] CQE_INVALID = 4'hf;
+
+  // mlx5 error completion, syndrome (rdma-core providers/mlx5)
+  localparam logic [7:0] CQE_SYN_LOC_LEN = 8'h1;
+  localparam logic [7:0] CQE_SYN_LOC_QP_OP = 8'h2;
+  localparam logic [7:0] CQE_SYN_LOC_PROT = 8'h4;
+  localparam logic [7:0] CQE_SYN_WR_FLUSH = 8'h5;
+  localparam logic [7:0] CQE_SYN_LOC_ACCESS = 8'h11;
   localparam logic [7:0] CQE_SYN_REM_INV_REQ = 8'h12;
-  localparam logic [7:0] CQE_SYN_REM_ACCESS  = 8'h13;
-  localparam logic [7:0] CQE_SYN_REM_OP      = 8'h14;
-  localparam logic [7:0] CQE_SYN_RETRY_EXC   = 8'h15;
-  localparam logic [7:0] CQE_SYN_RNR_EXC     = 8'h16;
+  localparam logic [7:0] CQE_SYN_REM_ACCESS = 8'h13;
+  localparam logic [7:0] CQE_SYN_REM_OP = 8'h14;
+  localparam logic [7:0] CQE_SYN_RETRY_EXC = 8'h15;
+  localparam logic [7:0] CQE_SYN_RNR_EXC = 8'h16;
 
-  // Fields of a packet, beside its payload beats. A field that the opcode does not carry is zero.
+  // queue pair states of InfiniBand vol. 1, ch. 10 (numbering as in libibverbs)
+  localparam logic [2:0] QP_RESET = 3'h0;
+  localparam logic [2:0] QP_INIT = 3'h1;
+  localparam logic [2:0] QP_RTR = 3'h2;
+  localparam logic [2:0] QP_RTS = 3'h3;
+  localparam logic [2:0] QP_ERR = 3'h6;
+
+  // fields of a packet, beside its payload beats; a field that the opcode does not carry is zero
   typedef struct packed {
-    logic [31:0] dst;        // where to: DLID (low 16 bits) or IPv4 address
-    logic [31:0] src;        // where from: SLID (low 16 bits) or IPv4 address
-    logic [7:0]  opcode;     // BTH opcode
-    logic        se;         // BTH solicited event
-    logic        mig;        // BTH migration state
-    logic [15:0] pkey;       // BTH partition key
-    logic        fecn;       // BTH forward congestion
-    logic        becn;       // BTH backward congestion
-    logic [23:0] dest_qp;    // BTH destination queue pair
-    logic        ackreq;     // BTH acknowledge request
-    logic [23:0] psn;        // BTH packet sequence number
-    logic [63:0] va;         // RETH virtual address
-    logic [31:0] rkey;       // RETH R_Key
-    logic [31:0] dmalen;     // RETH DMA length, bytes
-    logic [31:0] imm;        // ImmDt, first byte on the wire in bits 31:24
-    logic [7:0]  syndrome;   // AETH syndrome
-    logic [23:0] msn;        // AETH message sequence number
-    logic [12:0] len;        // payload bytes without pad, 0..4096
+    logic [31:0] dst;  // where to: DLID (low 16 bits) or IPv4 address
+    logic [31:0] src;  // where from: SLID (low 16 bits) or IPv4 address
+    logic [7:0] opcode;  // BTH opcode
+    logic se;  // BTH solicited event
+    logic mig;  // BTH migration state
+    logic [15:0] pkey;  // BTH partition key
+    logic fecn;  // BTH forward congestion mark
+    logic becn;  // BTH backward congestion mark
+    logic [23:0] dest_qp;  // BTH destination queue pair
+    logic ackreq;  // BTH acknowledge request
+    logic [23:0] psn;  // BTH packet sequence number
+    logic [63:0] va;  // RETH virtual address
+    logic [31:0] rkey;  // RETH R_Key
+    logic [31:0] dmalen;  // RETH DMA length, bytes
+    logic [31:0] imm;  // ImmDt, first byte on the wire in bits 31:24
+    logic [7:0] syndrome;  // AETH syndrome
+    logic [23:0] msn;  // AETH message sequence number
+    logic [12:0] len;  // payload bytes without pad, 0..4096
   } hdr_t;
-  localparam int HDR_W = $bits(hdr_t);
+  localparam int HDR_W = 346;  // bits of hdr_t
 
-  // A decoded work request, beside its inline beats.
+  // a decoded work request, beside its inline beats
   typedef struct packed {
-    logic [7:0]  opcode;     // mlx5 opcode
+    logic [7:0] opcode;  // mlx5 opcode
     logic [15:0] wqe_index;  // index of its first WQEBB, modulo 2^16
-    logic        signaled;   // completion wanted on success
-    logic        se;         // solicited event
-    logic        is_inline;  // payload follows in the beats
-    logic [7:0]  error;      // CQE syndrome of a malformed WQE, 0: well formed
-    logic [31:0] imm;        // immediate data, first byte on the wire in bits 31:24
-    logic [63:0] raddr;      // remote address
-    logic [31:0] rkey;       // remote key
-    logic [31:0] length;     // message bytes
-    logic [63:0] laddr;      // local address
-    logic [31:0] lkey;       // local key
+    logic signaled;  // completion wanted on success
+    logic se;  // solicited event
+    logic is_inline;  // payload follows in the beats
+    logic [7:0] error;  // completion syndrome of a malformed WQE; 0: well formed
+    logic [31:0] imm;  // immediate data, first byte on the wire in bits 31:24
+    logic [63:0] raddr;  // remote address
+    logic [31:0] rkey;  // remote key
+    logic [31:0] length;  // message bytes
+    logic [63:0] laddr;  // local address
+    logic [31:0] lkey;  // local key
   } wr_t;
-  localparam int WR_W = $bits(wr_t);
+  localparam int WR_W = 291;  // bits of wr_t
+
+  // one memory region; translation is the identity
+  typedef struct packed {
+    logic valid;  // entry in use
+    logic [31:0] key;  // key, used as L_Key and R_Key
+    logic [63:0] base;  // first address
+    logic [63:0] length;  // bytes
+    logic local_write;  // right: local write
+    logic remote_write;  // right: remote write
+  } mr_t;
+  localparam int MR_W = 163;  // bits of mr_t
+
+  // configuration of wire_tx and wire_rx, constant while packets flow
+  typedef struct packed {
+    logic roce;  // format: 0 native, 1 RoCEv2 over IPv4
+    logic [3:0] vl;  // LRH virtual lane
+    logic [3:0] sl;  // LRH service level
+    logic [47:0] smac;  // Ethernet source address, first byte on the wire in bits 47:40
+    logic [47:0] dmac;  // Ethernet destination address, first byte on the wire in bits 47:40
+    logic [7:0] tos;  // IPv4 DSCP and ECN
+    logic [7:0] ttl;  // IPv4 time to live
+    logic [15:0] udp_sport;  // UDP source port
+  } wire_cfg_t;
+  localparam int WIRE_CFG_W = 137;  // bits of wire_cfg_t
+
+  // configuration of one end of a cable
+  typedef struct packed {
+    logic roce;  // profile: selects the frame overhead on the wire
+    logic [7:0] phy_tx;  // transmit side of the PHY, cycles, at least 1
+    logic [7:0] phy_rx;  // receive side of the PHY, cycles, at least 1
+  } link_cfg_t;
+  localparam int LINK_CFG_W = 17;  // bits of link_cfg_t
+
+  // configuration of the send queue
+  typedef struct packed {
+    logic enable;  // queue accepts doorbells
+    logic [23:0] qpn;  // queue pair number
+    logic [63:0] sq_base;  // address of the send queue ring, 64-byte aligned
+    logic [3:0] sq_log;  // log2 of the ring's size in WQEBBs, 0..15
+    logic [63:0] dbr_addr;  // address of the doorbell record (8 bytes; word 1 is the send counter), 8-byte aligned
+    logic [15:0] ci0;  // consumer index at reset
+  } doorbell_cfg_t;
+  localparam int DOORBELL_CFG_W = 173;  // bits of doorbell_cfg_t
+
+  // configuration of the queue pair, taken at reset
+  typedef struct packed {
+    logic [2:0] state;  // queue pair state: see QP_*
+    logic [23:0] qpn;  // own queue pair number
+    logic [23:0] dest_qpn;  // the peer's queue pair number
+    logic [31:0] src;  // own address: LID or IPv4
+    logic [31:0] dst;  // the peer's address: LID or IPv4
+    logic [15:0] pkey;  // partition key
+    logic [2:0] pmtu;  // path MTU code: 1..5 for 256..4096 bytes
+    logic [23:0] sq_psn;  // first PSN to send
+    logic [23:0] rq_psn;  // first PSN to expect
+    logic [23:0] msn0;  // MSN at reset: 0 by the specification, near its wrap in tests
+    logic remote_write;  // incoming RDMA WRITE is allowed
+    logic [4:0] min_rnr;  // RNR timer code to send
+    logic [4:0] ack_timeout;  // local ACK timeout code, 4.096 us x 2^t; 0: never
+    logic [63:0] scq_base;  // address of the send completion ring, 64-byte aligned
+    logic [4:0] scq_log;  // log2 of its entries, 1..16
+    logic [23:0] scq_pi0;  // producer index at reset
+    logic [63:0] rcq_base;  // address of the receive completion ring, 64-byte aligned
+    logic [4:0] rcq_log;  // log2 of its entries, 1..16
+    logic [23:0] rcq_pi0;  // producer index at reset
+    logic [63:0] rq_base;  // address of the receive queue ring, 16-byte entries (one data segment each), 64-byte aligned
+    logic [3:0] rq_log;  // log2 of the ring's size in receive WQEs, 2..15
+    logic [63:0] rq_dbr;  // address of the doorbell record (word 0 is the receive counter), 8-byte aligned
+    logic [15:0] rq_ci0;  // receive consumer index at reset
+  } rdma_cfg_t;
+  localparam int RDMA_CFG_W = 551;  // bits of rdma_cfg_t
 
 endpackage
 
