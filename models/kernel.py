@@ -91,7 +91,8 @@ class Fifo(Generic[T]):
 
     ``consumer`` is woken when an item becomes visible and, while items wait, after each pop;
     ``producer`` one cycle after a pop. ``depth`` (items, pipeline included) is checked, not enforced:
-    a push beyond it is a model error, since the design reserves room first.
+    a push beyond it is a model error, since the design reserves room first. ``on_pop`` (cycle, item) is
+    called at each transfer out of it: monitors and stage stamps hang there.
     """
 
     def __init__(self, latency: int = 1, depth: int | None = None, name: str = "fifo") -> None:
@@ -102,6 +103,7 @@ class Fifo(Generic[T]):
         self.name = name
         self.consumer: Component | None = None
         self.producer: Component | None = None
+        self.on_pop: Callable[[int, T], None] | None = None
         self._items: deque[tuple[int, T]] = deque()
         self._push_cycle = self._pop_cycle = -1
         self._pushed_now = self._popped_now = 0
@@ -136,6 +138,8 @@ class Fifo(Generic[T]):
         if self._pop_cycle != now:
             self._pop_cycle, self._popped_now = now, 0
         self._popped_now += 1
+        if self.on_pop is not None:
+            self.on_pop(now, item)
         if self._items and self.consumer is not None:
             self.consumer.wake(max(now + 1, self._items[0][0]))
         if self.producer is not None:
