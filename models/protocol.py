@@ -317,3 +317,26 @@ class RdmaCfg(Bundle):
     rq_log: int = 0
     rq_dbr: int = 0
     rq_ci0: int = 0
+
+
+@dataclass(slots=True)
+class Cable(Bundle):
+    """What one direction of a cable carries in a cycle.
+
+    tvalid (1 bits): a beat
+    tlast (1 bits): last beat of its frame
+    ctl_valid (1 bits): a control set
+    ctl_cf (16 bits): control set: cells freed by the sender's receiver, modulo 2^16
+    tkeep (64 bits): valid bytes of the beat
+    tdata (512 bits): the beat, first byte on the wire lowest
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("tvalid", 1), ("tlast", 1), ("ctl_valid", 1), ("ctl_cf", 16), ("tkeep", 64), ("tdata", 512),)
+    # fmt: on
+    tvalid: int = 0
+    tlast: int = 0
+    ctl_valid: int = 0
+    ctl_cf: int = 0
+    tkeep: int = 0
+    tdata: int = 0

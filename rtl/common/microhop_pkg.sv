@@ -180,6 +180,17 @@ package microhop_pkg;
   } rdma_cfg_t;
   localparam int RDMA_CFG_W = 551;  // bits of rdma_cfg_t
 
+  // what one direction of a cable carries in a cycle
+  typedef struct packed {
+    logic tvalid;  // a beat
+    logic tlast;  // last beat of its frame
+    logic ctl_valid;  // a control set
+    logic [15:0] ctl_cf;  // control set: cells freed by the sender's receiver, modulo 2^16
+    logic [63:0] tkeep;  // valid bytes of the beat
+    logic [511:0] tdata;  // the beat, first byte on the wire lowest
+  } cable_t;
+  localparam int CABLE_W = 595;  // bits of cable_t
+
 endpackage
 
 `default_nettype wire
