@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# One verb a target. Every verb sets up what it lacks (scripts/bootstrap.py), then runs
+# scripts/cli.py in .venv; the variables on the command line are its settings.
+PYTHON ?= python3
+GO = @$(PYTHON) scripts/bootstrap.py $@
+
+.DEFAULT_GOAL := help
+.PHONY: help doctor sim test mutants lint timing bench waves clean
+
+sim: ## run one test and show where the time goes: [BLOCK= SIM= TEST= SEED= PARAMS= WAVES=1 OPTIONS="a=1"]
+	$(GO)
+test: ## run everything that must pass, on both simulators: [ONLY=expression JOBS=n]
+	$(GO)
+lint: ## check all sources: Verilator, Verible, ruff, mypy: [BLOCK=]
+	$(GO)
+timing: ## longest path of a block's modules in FO4: [BLOCK=]
+	$(GO)
+bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]
+	$(GO)
+mutants: ## plant every fault of tests/mutants, each must turn its test red: [BLOCK= NAME=]
+	$(GO)
+waves: ## as sim, with waves written for a viewer
+	$(GO)
+doctor: ## each tool, its version, and what is missing
+	$(GO)
+clean: ## remove build/
+	$(GO)
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build a bench once and keep it: a cache keyed by the hash of everything that goes into it.
+
+build/cache/<block>-<sim>-<hash>/ appears in one step (a rename), so that what is there is whole.
+Two processes that want the same build make it once: the second waits on a lock and finds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from cocotb_tools import config as cocotb_config
+from cocotb_tools import runner as cocotb_runner
+
+from scripts import tools
+from scripts.blocks import Blocks
+from scripts.common import CACHE, ROOT, UserError, rel, tail
+from scripts.proc import run_group
+
+FORMAT = 3
+"""Counts changes of this file that make older builds unusable."""
+
+JOBS = 2
+INCLUDE_SUFFIXES = (".svh", ".vh")
+JUNK = (".o", ".gch", ".a", ".d")
+
+
+class BuildError(UserError):
+    """A bench that does not compile, or not within its limit. `log` is the whole output."""
+
+    def __init__(self, text: str, log: Path) -> None:
+        super().__init__(text)
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that decides what a build is. Paths are relative to the project."""
+
+    block: str
+    sim: str
+    top: str
+    sources: tuple[str, ...]
+    include: tuple[str, ...]
+    parameters: tuple[tuple[str, int | str], ...] = ()
+    waves: bool = False
+    optimize: int = 3
+    limit_s: float = 600
+
+    def key(self) -> str:
+        """Hash of the sources' content, the included files, parameters, flags and tools."""
+        facts: dict[str, object] = {
+            "format": FORMAT,
+            "sim": tools.simulator_version(self.sim),
+            "top": self.top,
+            "parameters": self.parameters,
+            "waves": self.waves,
+            "cocotb": tools.package_version("cocotb"),
+            "sources": [(f, _digest(ROOT / f)) for f in self.sources],
+            "include": [
+                (rel(f), _digest(f))
+                for d in self.include
+                for f in sorted((ROOT / d).iterdir())
+                if f.suffix in INCLUDE_SUFFIXES
+            ],
+        }
+        if self.sim == "verilator":
+            # the program is linked against cocotb's libraries by their absolute path
+            facts["libs"] = str(cocotb_config.libs_dir)
+            facts["cxx"] = tools.output_of(tools.cxx() or "c++", "--version").split("\n")[0]
+            facts["host"] = tools.host_id()
+            facts["optimize"] = self.optimize
+        text = json.dumps(facts, sort_keys=True, default=list)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished build: its folder, whether it was there already, and the seconds it took."""
+
+    job: Job
+    path: Path
+    cached: bool
+    seconds: float
+
+
+def job_for(spec: Blocks, name: str, sim: str, params: str, *, waves: bool = False, optimize: int | None = None) -> Job:
+    """The build of block `name` with the parameter set `params` for simulator `sim`."""
+    block = spec.block(name)
+    return Job(
+        block=name,
+        sim=sim,
+        top=block.top,
+        sources=tuple(spec.sources(name)),
+        include=tuple(spec.include_dirs()),
+        parameters=tuple(sorted(block.params[params].items())),
+        waves=waves,
+        optimize=block.optimize if optimize is None else optimize,
+        limit_s=block.build_limit_s,
+    )
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as e:
+        raise UserError(f"{rel(path)}: cannot be read: {e.strerror}") from None
+
+
+class _GroupExecution(cocotb_runner.Runner):
+    """Makes cocotb's runner start its commands as a process group with a wall-clock limit."""
+
+    limit_s: float = 600
+    tick: Callable[[], None] | None = None
+    timed_out = False
+    returncode = 0
+    seconds = 0.0
+    peak_mb = 0.0
+
+    def _execute_cmds(
+        self,
+        cmds: Sequence[list[str]],
+        cwd: str | os.PathLike[str],
+        stdout: TextIO | None = None,
+    ) -> None:
+        left = self.limit_s
+        for cmd in cmds:
+            if stdout is not None:
+                print(f"$ {' '.join(cmd)}", file=stdout, flush=True)
+            ended = run_group(cmd, limit_s=left, cwd=cwd, env=self.env, stdout=stdout, tick=self.tick)
+            left -= ended.seconds
+            self.seconds += ended.seconds
+            self.peak_mb = max(self.peak_mb, ended.peak_mb)
+            self.returncode, self.timed_out = ended.returncode, ended.timed_out
+            if ended.timed_out or ended.returncode != 0:
+                raise RuntimeError("command failed")
+
+    def _set_env_common(self) -> None:
+        super()._set_env_common()
+        # variables of an outer make would be taken for those of the inner one
+        for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
+            self.env.pop(name, None)
+
+
+class VerilatorBench(_GroupExecution, cocotb_runner.Verilator):
+    """Verilator as cocotb runs it, but with only the top's signals public (four times as fast)."""
+
+    optimize = 3
+
+    def _simulator_in_path_build_only(self) -> None:
+        found = tools.verilator_bin()
+        if found is None:
+            raise UserError("Verilator is missing from the virtual environment; run `make doctor`")
+        self.executable = found
+
+    def _build_command(self) -> list[list[str]]:
+        self.env["VERILATOR_ROOT"] = str(tools.verilator_root())
+        verilate, _ = super()._build_command()
+        # paths relative to the project: the same objects come out of every clone, and ccache knows
+        prefix = f"{ROOT}{os.sep}"
+        verilate = [a.removeprefix(prefix) for a in verilate if a != "--public-flat-rw"]
+        fast = f"-O{self.optimize}" + (" -march=native" if self.optimize >= 2 else "")
+        make = [
+            "make",
+            "-s",
+            f"-j{JOBS}",
+            "-C",
+            str(self.build_dir),
+            "-f",
+            "Vtop.mk",
+            f"VM_TRACE={int(self.waves)}",
+            f"OPT_FAST={fast}",
+            f"OPT_GLOBAL=-O{min(self.optimize, 2)}",
+            "OPT_SLOW=-O0",
+            # the wheel's configuration lacks the flag for precompiled headers
+            "CFG_CXXFLAGS_PCH_I=-include",
+            f"OBJCACHE={'ccache' if tools.ccache() else ''}",
+        ]
+        return [verilate, make]
+
+
+class IcarusBench(_GroupExecution, cocotb_runner.Icarus):
+    """Icarus as cocotb runs it; sources relative to the project."""
+
+    def _simulator_in_path(self) -> None:
+        if not tools.simulator_version("icarus"):
+            raise UserError(
+                "Icarus Verilog is missing (programs iverilog and vvp); `make doctor` says how to install it"
+            )
+
+    def _build_command(self) -> list[list[str]]:
+        prefix = f"{ROOT}{os.sep}"
+        return [[a.removeprefix(prefix) for a in cmd] for cmd in super()._build_command()]
+
+
+Bench = VerilatorBench | IcarusBench
+
+
+def bench_for(sim: str) -> Bench:
+    """A fresh runner for a simulator; UserError when the simulator is missing."""
+    return VerilatorBench() if sim == "verilator" else IcarusBench()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `path` (created when missing) among all processes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def _arguments(job: Job, folder: Path) -> tuple[list[str | Path], list[str]]:
+    """Sources and flags of one build."""
+    sources: list[str | Path] = [ROOT / s for s in job.sources]
+    if job.sim == "icarus":
+        return sources, ["-Wno-timescale"]
+    public = folder / "public.vlt"
+    public.write_text(f'`verilator_config\npublic_flat_rw -module "{job.top}" -var "*"\n')
+    flags = [
+        "--no-timing",
+        "--assert",
+        "--x-initial",
+        "unique",
+        "-Wno-fatal",
+        "-O3",
+        "--output-split",
+        "20000",
+    ]
+    if job.waves:
+        flags += ["--trace-fst", "--trace-structs"]
+    return [public, *sources], flags
+
+
+def _make(job: Job, folder: Path, tick: Callable[[], None] | None) -> None:
+    bench = bench_for(job.sim)
+    bench.limit_s, bench.tick = job.limit_s, tick
+    if isinstance(bench, VerilatorBench):
+        bench.optimize = job.optimize
+    sources, flags = _arguments(job, folder)
+    log = folder / "build.log"
+    parameters: Mapping[str, object] = {k: f'"{v}"' if isinstance(v, str) else v for k, v in job.parameters}
+    try:
+        bench.build(
+            sources=sources,
+            includes=[ROOT / d for d in job.include],
+            parameters=parameters,
+            build_args=flags,
+            hdl_toplevel=job.top,
+            build_dir=folder,
+            cwd=ROOT,
+            always=True,
+            timescale=("1ns", "1ps"),
+            waves=job.waves,
+            log_file=log,
+        )
+    except RuntimeError:
+        kept = CACHE / f"{job.block}-{job.sim}.failed.log"
+        shutil.copy(log, kept)
+        if bench.timed_out:
+            raise BuildError(
+                f"building {job.block} for {job.sim} took longer than {job.limit_s:.0f} s"
+                f" (blocks.{job.block}.build_limit_s); output: {rel(kept)}",
+                kept,
+            ) from None
+        raise BuildError(
+            f"{job.block} does not build for {job.sim}; output: {rel(kept)}\n" + _errors(kept), kept
+        ) from None
+
+
+def _errors(log: Path) -> str:
+    """The lines of a build log that say what is wrong."""
+    lines = log.read_text(errors="replace").splitlines()
+    wrong = [x for x in lines if "rror" in x and not x.startswith("$ ")]
+    return "\n".join((wrong or tail(log, 15))[:15])
+
+
+def build(job: Job, tick: Callable[[], None] | None = None) -> Built:
+    """The build for `job`, made now or found in the cache.
+
+    Raises BuildError when it does not compile, UserError when a file or a tool is missing.
+    """
+    start = time.monotonic()
+    if not tools.simulator_version(job.sim):
+        bench_for(job.sim)  # says what is missing
+    name = f"{job.block}-{job.sim}-{job.key()}"
+    final = CACHE / name
+    if (final / "done.json").is_file():
+        os.utime(final)
+        return Built(job, final, True, 0.0)
+    with locked(CACHE / f".{name}.lock"):
+        if (final / "done.json").is_file():
+            return Built(job, final, True, time.monotonic() - start)
+        partial = CACHE / f".{name}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        try:
+            _make(job, partial, tick)
+            seconds = time.monotonic() - start
+            done = {"block": job.block, "sim": job.sim, "top": job.top, "seconds": seconds}
+            (partial / "done.json").write_text(json.dumps(done))
+            for junk in partial.iterdir():
+                if junk.suffix in JUNK:
+                    junk.unlink()
+            shutil.rmtree(final, ignore_errors=True)
+            partial.rename(final)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return Built(job, final, False, seconds)

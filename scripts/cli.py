@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs of the Makefile. `make sim BLOCK=wire` is `python -m scripts.cli sim BLOCK=wire`.
+
+Exit codes: 0 passed, 1 a check failed, 2 it could not be run (bad input, missing tool, no build).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, UserError
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+Settings = Annotated[list[str] | None, typer.Argument(metavar="[KEY=value]...")]
+
+
+def _given(words: list[str] | None) -> dict[str, str]:
+    from scripts.settings import pairs
+
+    return pairs(words or [])
+
+
+@app.command()
+def sim(settings: Settings = None) -> None:
+    """Build and run one test of a block, compare it with its model, print where the time goes."""
+    from scripts.blocks import blocks
+    from scripts.progress import Live
+    from scripts.report import show
+    from scripts.run import execute
+    from scripts.settings import sim_request
+
+    spec = blocks()
+    request = sim_request(spec, _given(settings))
+    with Live(console, f"{request.block}/{request.test} on {request.sim}") as live:
+        outcome = execute(spec, request, live)
+    show(console, outcome.report, outcome.extra)
+    raise typer.Exit(outcome.exit_code)
+
+
+@app.command()
+def timing(settings: Settings = None) -> None:
+    """Synthesise a block's modules and print their longest path in FO4."""
+    from scripts.timing import main_blocks
+
+    raise typer.Exit(main_blocks(console, _given(settings)))
+
+
+@app.command()
+def lint(settings: Settings = None) -> None:
+    """Check all sources: Verilator, Verible, ruff, mypy."""
+    from scripts.lint import main_lint
+
+    raise typer.Exit(main_lint(console, _given(settings)))
+
+
+@app.command()
+def test(settings: Settings = None) -> None:
+    """Run everything that must pass, on both simulators."""
+    from scripts.suite import main_test
+
+    raise typer.Exit(main_test(_given(settings)))
+
+
+@app.command()
+def mutants(settings: Settings = None) -> None:
+    """Plant every fault of tests/mutants in turn: each must turn its test red."""
+    from scripts.suite import main_mutants
+
+    raise typer.Exit(main_mutants(_given(settings)))
+
+
+@app.command()
+def bench(settings: Settings = None) -> None:
+    """Print simulated cycles per second, beside the same design under a bare C++ harness."""
+    from scripts.bench import main_bench
+
+    raise typer.Exit(main_bench(console, _given(settings)))
+
+
+@app.command()
+def waves(settings: Settings = None) -> None:
+    """Run a test with waves and say where they are."""
+    sim([*(settings or []), "WAVES=1"])
+
+
+@app.command()
+def doctor(settings: Settings = None) -> None:
+    """Print each tool, its version, where it is, and what is missing."""
+    from scripts.doctor import main_doctor
+
+    raise typer.Exit(main_doctor(console, _given(settings)))
+
+
+@app.command()
+def clean(settings: Settings = None) -> None:
+    """Remove everything that was generated."""
+    import shutil
+
+    from scripts.common import BUILD
+    from scripts.settings import only
+
+    only(_given(settings), (), "clean")
+    shutil.rmtree(BUILD, ignore_errors=True)
+    raise typer.Exit(EXIT_PASS)
+
+
+def _interrupted(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def main() -> None:
+    """Run a verb; bad input ends with one clear message, not a traceback."""
+    # cocotb's runner would take these from the environment, where make has put its variables
+    for name in ("WAVES", "GUI", "MAKEFLAGS", "MFLAGS"):
+        os.environ.pop(name, None)
+    signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        app(standalone_mode=True)
+    except UserError as e:
+        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {_safe(e)}", soft_wrap=True)
+        sys.exit(EXIT_ERROR)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_FAIL)
+
+
+def _safe(error: UserError) -> str:
+    from rich.markup import escape
+
+    return escape(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The system's tools: which verb needs what, and how it comes from Debian. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+OSU018 = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+NO_INSTALL = "MICROHOP_NO_INSTALL"
+
+
+class Need(NamedTuple):
+    """A program, or else a file, that a Debian package brings."""
+
+    package: str
+    why: str
+    programs: Tuple[str, ...] = ()
+    files: Tuple[str, ...] = ()
+    optional: bool = False
+
+    def found(self) -> Optional[str]:
+        """Where it is (the first of its parts); None when any part is missing."""
+        paths: List[str] = []
+        for program in self.programs:
+            path = shutil.which(program)
+            if path is None:
+                return None
+            paths.append(path)
+        for wanted in self.files:
+            if not any(Path(d, wanted).is_file() for d in ("/", "/usr/include", "/usr/local/include")):
+                return None
+            paths.append(wanted)
+        return paths[0]
+
+
+NEEDS: Dict[str, Need] = {
+    "git": Need("git", "the project's history", ("git",)),
+    "make": Need("make", "the verbs, and Verilator's builds", ("make",)),
+    "g++": Need("g++", "Verilator's models are C++", ("g++",)),
+    "ccache": Need("ccache", "rebuilds in seconds", ("ccache",), optional=True),
+    "iverilog": Need("iverilog", "Icarus, the second simulator", ("iverilog", "vvp")),
+    "tshark": Need("tshark", "tests that dissect the captures", ("tshark",)),
+    "lz4": Need("liblz4-dev", "waves on Verilator", (), ("lz4.h",)),
+    "zlib": Need("zlib1g-dev", "waves on Verilator", (), ("zlib.h",)),
+    "sta": Need("opensta", "static timing for make timing", ("sta",)),
+    "osu018": Need("qflow-tech-osu018", "cell library for make timing", (), (str(OSU018),)),
+}
+
+_SIM = ("g++", "make", "ccache")
+VERBS: Dict[str, Tuple[str, ...]] = {
+    "sim": _SIM,
+    "waves": (*_SIM, "lz4", "zlib"),
+    "bench": _SIM,
+    "test": (*_SIM, "git", "iverilog", "tshark"),
+    "mutants": (*_SIM, "git", "iverilog", "tshark"),
+    "timing": ("sta", "osu018"),
+    "lint": (),
+    "clean": (),
+}
+
+
+def needed(verb: str, given: Dict[str, str]) -> List[str]:
+    """Names in NEEDS that this call of `verb` wants."""
+    names = list(VERBS.get(verb, ()))
+    if given.get("SIM") == "icarus":
+        names.append("iverilog")
+    if verb == "sim" and given.get("WAVES") == "1" and given.get("SIM") != "icarus":
+        names += ["lz4", "zlib"]
+    return names
+
+
+def prefix() -> Optional[List[str]]:
+    """What stands before apt-get so that it may install: nothing as root; None when it may not."""
+    if os.environ.get(NO_INSTALL) or shutil.which("apt-get") is None:
+        return None
+    if os.geteuid() == 0:
+        return []
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0:
+        return [sudo, "-n"]
+    return None
+
+
+def command(packages: List[str]) -> str:
+    """The one command that a person types to install `packages`."""
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    return f"{sudo}apt-get update && {sudo}apt-get install -y --no-install-recommends " + " ".join(packages)
+
+
+def install(packages: List[str], log: Path) -> bool:
+    """Install Debian packages; False when that failed. The output goes to `log`."""
+    before = prefix()
+    if before is None:
+        return False
+    log.parent.mkdir(parents=True, exist_ok=True)
+    quiet = [*before, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
+    quiet += ["-o", "DPkg::Lock::Timeout=300"]
+    with log.open("a") as out:
+        # an outdated list is not fatal: the package may be known all the same
+        subprocess.run([*quiet, "update"], stdout=out, stderr=out, check=False)
+        done = subprocess.run(
+            [*quiet, "install", "-y", "--no-install-recommends", *packages],
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    return done.returncode == 0
