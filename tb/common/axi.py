@@ -93,6 +93,11 @@ def store_file(name: str, stores: Sequence[Store]) -> dict[str, Records]:
     return {f"{name}.store": out}
 
 
+def load_file(name: str, loads: Sequence[tuple[int, int, int, int]]) -> dict[str, Records]:
+    """``{file: records}`` of an ``axi_read_player``: (earliest cycle, id, addr, beats) in order."""
+    return {f"{name}.load": np.array(list(loads), ADDRESS)}
+
+
 def address_rows(log: Iterable[tuple[int, int, int, int]]) -> Records:
     """A model's ``aw_log`` or ``ar_log`` as records."""
     return np.array(list(log), ADDRESS)

@@ -22,12 +22,13 @@ UNKNOWN = 2
 
 
 def _same(value: Any) -> int:
-    return int(value or 0)
+    return int(value.pack()) if hasattr(value, "pack") else int(value or 0)
 
 
 @dataclass(frozen=True)
 class StreamFormat:
-    """Widths of a stream. ``pack_side`` turns a model's side object (header, work request) into an int."""
+    """Widths of a stream. ``pack_side`` turns a model's side object into an int; without it an int, None
+    (0) or a :class:`models.bundle.Bundle` will do."""
 
     data_bytes: int = 64
     side_bits: int = 1

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,41 @@ def compare_events(name: str, got: Records, want: list[tuple[int, int]], *, show
         if rest:
             out.lines.append(f"  {name}: first {label} event: {rest[0][1]:#x} at cycle {rest[0][0]}")
     return out
+
+
+def compare_rows(name: str, got: Records, want: Records, *, show: int = 3) -> Comparison:
+    """Compare records of one layout whose field ``cycle`` is the time, all other fields content."""
+    out = Comparison(name)
+    n = min(len(got), len(want))
+    out.checked, out.extra, out.missing = n, len(got) - n, len(want) - n
+    bad = {}
+    for field_name in got.dtype.names or ():
+        differ = got[field_name][:n] != want[field_name][:n]
+        bad[field_name] = differ.any(axis=1) if differ.ndim > 1 else differ
+    late = bad.pop("cycle")
+    content = np.any(list(bad.values()), axis=0) if bad else np.zeros(n, bool)
+    out.mismatched, out.content = int(late.sum()), int(content.sum())
+    for i in np.flatnonzero(late | content)[:show].tolist():
+        fields = [f for f, differ in {"cycle": late, **bad}.items() if differ[i]]
+        out.lines.append(f"  {name} record {i}: differs in {', '.join(fields)}")
+        out.lines.append(f"    design {show_row(got[i])}")
+        out.lines.append(f"    model  {show_row(want[i])}")
+    for label, rest in (("unexpected", got[n:]), ("missing", want[n:])):
+        if len(rest):
+            out.lines.append(f"  {name}: first {label} record: {show_row(rest[0])}")
+    return out
+
+
+def show_row(row: Any) -> str:
+    """Fields of one record in words: byte arrays as hex, addresses and strobes in hex."""
+    words = []
+    for name in row.dtype.names:
+        value = row[name]
+        if getattr(value, "ndim", 0):
+            words.append(f"{name} {value.tobytes().hex(' ', 4)}")
+        else:
+            words.append(f"{name} {int(value):#x}" if name in ("addr", "strb") else f"{name} {int(value)}")
+    return ", ".join(words)
 
 
 def event_value(value: object) -> int:

@@ -32,7 +32,7 @@ from pyuvm import (
 
 from tb.common.beats import Frame, Records, StreamFormat, beats_from_frames, beats_from_items
 from tb.common.bench import Bench, PhaseStats
-from tb.common.compare import Comparison, compare_beats, compare_events
+from tb.common.compare import Comparison, compare_beats, compare_events, compare_rows
 from tb.common.phase import PhaseDir
 from tb.common.result import Result
 from tb.common.run import RunContext
@@ -69,9 +69,11 @@ class PhaseRecords:
     played: dict[str, Records]
     beats: dict[str, Records]
     events: dict[str, Records]
+    rows: dict[str, Records]
 
 
-# Expected output by name: records or a model's [(cycle, Beat)] for a stream, [(cycle, value)] for events.
+# Expected output by name: records or a model's [(cycle, Beat)] for a stream, [(cycle, value)] for events,
+# records for rows.
 Prediction = Mapping[str, Any]
 
 
@@ -80,6 +82,7 @@ class BenchPlan:
     """What a bench top has, and what its outputs should be.
 
     ``plays``/``streams``: formats by player and by monitor; ``events``: widths by event recorder;
+    ``rows``: layouts by other record file (name with ending), as ``tb.common.axi.memory_rows`` gives them;
     ``cfgs``: widths by ``tb_cfg``, all must be given in each item. ``predict`` returns the expected
     outputs; a monitored name it leaves out must be in ``inputs`` (fed to the model, not compared; its
     content is held against the play file of the same name), or in ``bounded`` (content compared only).
@@ -90,6 +93,7 @@ class BenchPlan:
     streams: dict[str, StreamFormat]
     predict: Callable[[RunContext, PhaseRecords], Prediction]
     events: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, np.dtype[Any]] = field(default_factory=dict)
     cfgs: dict[str, int] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
     bounded: frozenset[str] = frozenset()
@@ -152,7 +156,8 @@ class PhaseMonitor(uvm_monitor):
         item, folder, stats, played = ended
         beats = {name: folder.read_beats(name, fmt) for name, fmt in self.plan.streams.items()}
         events = {name: folder.read_events(name, width) for name, width in self.plan.events.items()}
-        self.records.write(PhaseRecords(item, folder, stats, played, beats, events))
+        rows = {name: folder.read_records(name, dtype) for name, dtype in self.plan.rows.items()}
+        self.records.write(PhaseRecords(item, folder, stats, played, beats, events, rows))
 
 
 class PhaseScoreboard(uvm_scoreboard):
@@ -175,7 +180,7 @@ class PhaseScoreboard(uvm_scoreboard):
         begin = time.monotonic()
         want = self.plan.predict(self.ctx, phase)
         self.model_seconds += time.monotonic() - begin
-        monitored = set(self.plan.streams) | set(self.plan.events)
+        monitored = set(self.plan.streams) | set(self.plan.events) | set(self.plan.rows)
         if lost := monitored - set(want) - self.plan.inputs:
             raise ValueError(f"predictor says nothing of {sorted(lost)}; it must, or they are inputs")
         if unknown := set(want) - monitored:
@@ -184,6 +189,9 @@ class PhaseScoreboard(uvm_scoreboard):
         for name, expected in want.items():
             if name in self.plan.events:
                 results.append(compare_events(name, phase.events[name], list(expected)))
+                continue
+            if name in self.plan.rows:
+                results.append(compare_rows(name, phase.rows[name], expected))
                 continue
             fmt = self.plan.streams[name]
             exact = name not in self.plan.bounded
