@@ -83,6 +83,8 @@ class Test(_Strict):
     params: list[str] = Field(default=["default"], min_length=1)
     seeds: list[int] = Field(default=[1], min_length=1)
     in_make_test: bool = True
+    taps: bool = False
+    """Stage boundaries (latency_tap) write their cycles to <run_dir>/taps/."""
     run_limit_s: Annotated[float, Field(gt=0)] | None = None
     options: dict[str, int | float | str | bool] = Field(default_factory=dict)
 

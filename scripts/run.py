@@ -179,6 +179,9 @@ def _simulate(
     bench.limit_s = limit_s
     bench.tick = _LogFollower(log, watcher.update).tick
     plusargs = [f"+run_dir={run_dir}"]
+    if test.taps:
+        (run_dir / "taps").mkdir()
+        plusargs.append("+taps")
     test_args: list[str] = []
     if request.waves:
         if request.sim == "verilator":
