@@ -10,7 +10,8 @@ package spec_pkg;
   localparam int LINK_OVERHEAD_NATIVE = 8;  // bytes
   localparam int LINK_OVERHEAD_ROCE = 20;  // bytes
   localparam int LINK_CTL_BYTES = 8;  // bytes
-  localparam int LINK_START_SLACK = 1;  // cycles
+  localparam int LINK_START_SLACK = 2;  // cycles
+  localparam int LINK_CTL_SPACING = 16;  // cycles
   localparam int LINK_BUFFER_CELLS = 512;  // cells
   localparam int LINK_CREDIT_UPDATE_CELLS = 16;  // cells
   localparam int LINK_CREDIT_UPDATE_INTERVAL = 64;  // cycles
