@@ -82,12 +82,11 @@ module fabric
   wire direct = cfg_topology == 2'd0;
   wire one_hop = cfg_topology == 2'd1;
 
-  // Near end of the NICs' cables, both ways, and far end.
-  cable_t nic_tx [2];
-  cable_t nic_rx [2];
-  wire [CABLE_W-1:0] up   [2];  // from NIC i, after its cable
-  wire [CABLE_W-1:0] down [2];  // to NIC i, before its cable
-  wire [CABLE_W-1:0] down_far [2];
+  // The NICs' cables: near end (NIC) and far end (network).
+  wire [CABLE_W-1:0] nic_tx   [2];  // what NIC i sends
+  wire [CABLE_W-1:0] up       [2];  // the same behind its cable
+  wire [CABLE_W-1:0] down     [2];  // what the network sends to NIC i
+  wire [CABLE_W-1:0] down_far [2];  // the same behind its cable
 
   wire [8*CABLE_W-1:0] leaf0_rx, leaf0_tx, spine_rx, spine_tx, leaf1_rx, leaf1_tx;
   wire [CABLE_W-1:0] leaf0_to_spine, spine_to_leaf0, leaf1_to_spine, spine_to_leaf1;
@@ -103,14 +102,15 @@ module fabric
 
   for (genvar i = 0; i < 2; i++) begin : g_nic
     localparam int OTHER = 1 - i;
-    cable u_up (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(nic_tx[i]), .m(up[i]));
-    cable u_down (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(down[i]), .m(down_far[i]));
-    assign nic_rx[i] = direct ? up[OTHER] : down_far[i];
+    patch_cable u_cable (
+        .clk(clk), .rst(rst), .delay(cfg_cable),
+        .a_tx(nic_tx[i]), .b_rx(up[i]), .b_tx(down[i]), .a_rx(down_far[i])
+    );
 
     cable_t to_cable, from_cable;
     wire [31:0] drop_fcs, drop_format, drop_icrc;
     assign nic_tx[i] = to_cable;
-    assign from_cable = nic_rx[i];
+    assign from_cable = direct ? up[OTHER] : down_far[i];
     assign mon_tvalid[i] = to_cable.tvalid;
     assign mon_tdata[i*512+:512] = to_cable.tdata;
     assign mon_tkeep[i*64+:64] = to_cable.tkeep;
@@ -168,10 +168,16 @@ module fabric
       .rx(leaf1_rx), .tx(leaf1_tx), .cnt_unknown(cnt_unknown[LEAF1*32+:32]), .cnt_long()
   );
 
-  cable u_l0s (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(leaf0_tx[7*CABLE_W+:CABLE_W]), .m(leaf0_to_spine));
-  cable u_sl0 (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(spine_tx[0*CABLE_W+:CABLE_W]), .m(spine_to_leaf0));
-  cable u_l1s (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(leaf1_tx[7*CABLE_W+:CABLE_W]), .m(leaf1_to_spine));
-  cable u_sl1 (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(spine_tx[1*CABLE_W+:CABLE_W]), .m(spine_to_leaf1));
+  patch_cable u_leaf0_spine (
+      .clk(clk), .rst(rst), .delay(cfg_cable),
+      .a_tx(leaf0_tx[7*CABLE_W+:CABLE_W]), .b_rx(leaf0_to_spine),
+      .b_tx(spine_tx[0*CABLE_W+:CABLE_W]), .a_rx(spine_to_leaf0)
+  );
+  patch_cable u_leaf1_spine (
+      .clk(clk), .rst(rst), .delay(cfg_cable),
+      .a_tx(leaf1_tx[7*CABLE_W+:CABLE_W]), .b_rx(leaf1_to_spine),
+      .b_tx(spine_tx[1*CABLE_W+:CABLE_W]), .a_rx(spine_to_leaf1)
+  );
 
 endmodule
 
