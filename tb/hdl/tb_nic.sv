@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bench of the NIC: memory and UAR stores on one side, on the other a cable to a peer link whose core side
+// plays and records raw frames; the peer frees a cell for each beat it takes.
+// Files of a phase: net.cfg, qp.cfg, peer.play, store.store, mem.*; records: peer_rx, cable_tx, mem, store,
+// peer, status.
+`default_nettype none
+
+module tb_nic
+  import microhop_pkg::*;
+#(
+    parameter int HOST_LINES = 65536,  /// 64-byte lines of the host memory
+    parameter int GPU_LINES  = 65536   /// 64-byte lines of the GPU memory
+) (
+    input  wire         clk,      /// clock
+    input  wire         rst,      /// synchronous reset, active high
+    input  wire         start,    /// a phase begins
+    input  wire  [15:0] phase,    /// number of the phase
+    output logic        done,     /// the phase ended by itself
+    output logic        timeout,  /// the phase reached its cycle limit
+    output logic [31:0] cycle     /// number of this edge
+);
+  localparam int NET_W = 8 + LINK_CFG_W;
+  localparam int QP_W = DOORBELL_CFG_W + RDMA_CFG_W + 4 * MR_W + WIRE_CFG_W;
+
+  logic stop;
+  logic [1:0] player_done;
+  wire mem_activity;
+
+  logic [NET_W-1:0] net_q;
+  logic [QP_W-1:0] qp_q;
+  wire [7:0] cfg_cable;
+  wire [LINK_CFG_W-1:0] cfg_link;
+  wire [DOORBELL_CFG_W-1:0] cfg_doorbell;
+  wire [RDMA_CFG_W-1:0] cfg_rdma;
+  wire [4*MR_W-1:0] cfg_mr;
+  wire [WIRE_CFG_W-1:0] cfg_wire;
+  assign {cfg_cable, cfg_link} = net_q;
+  assign {cfg_doorbell, cfg_rdma, cfg_mr, cfg_wire} = qp_q;
+  tb_cfg #(.NAME("net"), .W(NET_W)) u_net (.q(net_q), .*);
+  tb_cfg #(.NAME("qp"), .W(QP_W)) u_qp (.q(qp_q), .*);
+
+  wire [11:0] uar_awaddr;
+  wire [7:0] uar_awlen;
+  wire uar_awvalid, uar_awready, uar_wlast, uar_wvalid, uar_wready, uar_bvalid, uar_bready;
+  wire [511:0] uar_wdata;
+  wire [63:0] uar_wstrb;
+  wire [1:0] uar_bresp;
+  wire [3:0] arid, rid, awid, bid;
+  wire [63:0] araddr, awaddr, wstrb;
+  wire [7:0] arlen, awlen;
+  wire arvalid, arready, rlast, rvalid, awvalid, awready, wlast, wvalid, wready, bvalid, bready;
+  wire [511:0] rdata, wdata;
+  wire [1:0] rresp, bresp;
+  wire halted;
+  wire [2:0] qp_state;
+  wire [31:0] cnt_refused, cnt_rx_good, cnt_drop_fcs, cnt_drop_format, cnt_drop_icrc;
+
+  cable_t nic_tx, nic_rx, peer_tx, peer_rx;
+  wire [CABLE_W-1:0] nic_rx_v, peer_rx_v;
+  assign nic_rx = nic_rx_v;
+  assign peer_rx = peer_rx_v;
+
+  wire p_valid, p_ready, p_last;
+  wire [511:0] p_data;
+  wire [63:0] p_keep;
+  wire r_valid, r_last;
+  wire [511:0] r_data;
+  wire [63:0] r_keep;
+  logic [7:0] peer_free;
+
+  tb_ctl #(.N_PLAYERS(2), .N_ACTIVITY(4)) u_ctl (
+      .activity({mem_activity, nic_tx.tvalid, peer_tx.tvalid, uar_wvalid}), .*);
+
+  /* verilator lint_off PINCONNECTEMPTY */  // sizes are constant, statistics are not this bench's matter
+  nic dut (
+      .clk(clk), .rst(rst),
+      .cfg_doorbell(cfg_doorbell), .cfg_rdma(cfg_rdma), .cfg_mr(cfg_mr), .cfg_wire(cfg_wire),
+      .cfg_link(cfg_link),
+      .s_uar_awid(4'd0), .s_uar_awaddr(uar_awaddr), .s_uar_awlen(uar_awlen), .s_uar_awvalid(uar_awvalid),
+      .s_uar_awready(uar_awready), .s_uar_wdata(uar_wdata), .s_uar_wstrb(uar_wstrb),
+      .s_uar_wlast(uar_wlast), .s_uar_wvalid(uar_wvalid), .s_uar_wready(uar_wready),
+      .s_uar_bid(), .s_uar_bresp(uar_bresp), .s_uar_bvalid(uar_bvalid), .s_uar_bready(uar_bready),
+      .m_axi_arid(arid), .m_axi_araddr(araddr), .m_axi_arlen(arlen), .m_axi_arsize(), .m_axi_arburst(),
+      .m_axi_arvalid(arvalid), .m_axi_arready(arready), .m_axi_rid(rid), .m_axi_rdata(rdata),
+      .m_axi_rresp(rresp), .m_axi_rlast(rlast), .m_axi_rvalid(rvalid), .m_axi_rready(),
+      .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(), .m_axi_awburst(),
+      .m_axi_awvalid(awvalid), .m_axi_awready(awready), .m_axi_wdata(wdata), .m_axi_wstrb(wstrb),
+      .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready), .m_axi_bid(bid),
+      .m_axi_bresp(bresp), .m_axi_bvalid(bvalid), .m_axi_bready(bready),
+      .tx_tvalid(nic_tx.tvalid), .tx_tdata(nic_tx.tdata), .tx_tkeep(nic_tx.tkeep), .tx_tlast(nic_tx.tlast),
+      .tx_ctl_valid(nic_tx.ctl_valid), .tx_ctl_cf(nic_tx.ctl_cf),
+      .rx_tvalid(nic_rx.tvalid), .rx_tdata(nic_rx.tdata), .rx_tkeep(nic_rx.tkeep), .rx_tlast(nic_rx.tlast),
+      .rx_ctl_valid(nic_rx.ctl_valid), .rx_ctl_cf(nic_rx.ctl_cf),
+      .halted(halted), .qp_state(qp_state), .cnt_doorbells(), .cnt_refused(cnt_refused),
+      .cnt_rx_good(cnt_rx_good), .cnt_drop_fcs(cnt_drop_fcs), .cnt_drop_format(cnt_drop_format),
+      .cnt_drop_icrc(cnt_drop_icrc)
+  );
+
+  patch_cable u_cable (
+      .clk(clk), .rst(rst), .delay(cfg_cable), .a_tx(nic_tx), .b_rx(peer_rx_v), .b_tx(peer_tx), .a_rx(nic_rx_v)
+  );
+
+  link u_peer (
+      .clk(clk), .rst(rst), .cfg(cfg_link),
+      .s_axis_tvalid(p_valid), .s_axis_tready(p_ready), .s_axis_tdata(p_data), .s_axis_tkeep(p_keep),
+      .s_axis_tlast(p_last),
+      .m_axis_tvalid(r_valid), .m_axis_tdata(r_data), .m_axis_tkeep(r_keep), .m_axis_tlast(r_last),
+      .free_cells(peer_free),
+      .tx_tvalid(peer_tx.tvalid), .tx_tdata(peer_tx.tdata), .tx_tkeep(peer_tx.tkeep),
+      .tx_tlast(peer_tx.tlast), .tx_ctl_valid(peer_tx.ctl_valid), .tx_ctl_cf(peer_tx.ctl_cf),
+      .rx_tvalid(peer_rx.tvalid), .rx_tdata(peer_rx.tdata), .rx_tkeep(peer_rx.tkeep),
+      .rx_tlast(peer_rx.tlast), .rx_ctl_valid(peer_rx.ctl_valid), .rx_ctl_cf(peer_rx.ctl_cf),
+      .credits(), .cnt_tx_frames(), .cnt_rx_frames()
+  );
+  always_ff @(posedge clk) peer_free <= rst ? 8'd0 : 8'(r_valid);
+
+  stream_player #(.NAME("peer")) u_player (
+      .tvalid(p_valid), .tready(p_ready), .tlast(p_last), .tkeep(p_keep), .tdata(p_data), .side(),
+      .player_done(player_done[0]), .*);
+  stream_monitor #(.NAME("peer")) u_in (
+      .tvalid(p_valid), .tready(p_ready), .tlast(p_last), .tkeep(p_keep), .tdata(p_data), .side(1'b0), .*);
+  stream_monitor #(.NAME("peer_rx")) u_out (
+      .tvalid(r_valid), .tready(1'b1), .tlast(r_last), .tkeep(r_keep), .tdata(r_data), .side(1'b0), .*);
+
+  axi_store_player #(.NAME("store"), .ADDR_W(12)) u_store (
+      .player_done(player_done[1]),
+      .m_axi_awaddr(uar_awaddr), .m_axi_awlen(uar_awlen), .m_axi_awsize(), .m_axi_awburst(),
+      .m_axi_awvalid(uar_awvalid), .m_axi_awready(uar_awready), .m_axi_wdata(uar_wdata),
+      .m_axi_wstrb(uar_wstrb), .m_axi_wlast(uar_wlast), .m_axi_wvalid(uar_wvalid),
+      .m_axi_wready(uar_wready), .m_axi_bresp(uar_bresp), .m_axi_bvalid(uar_bvalid),
+      .m_axi_bready(uar_bready), .*);
+  /* verilator lint_on PINCONNECTEMPTY */
+
+  axi_mem #(
+      .NAME("mem"), .HOST_LINES(HOST_LINES), .GPU_LINES(GPU_LINES), .RECORD_R(1'b0)
+  ) u_mem (
+      .activity(mem_activity),
+      .s_axi_awid(awid), .s_axi_awaddr(awaddr), .s_axi_awlen(awlen), .s_axi_awsize(3'd6),
+      .s_axi_awburst(2'd1), .s_axi_awvalid(awvalid), .s_axi_awready(awready), .s_axi_wdata(wdata),
+      .s_axi_wstrb(wstrb), .s_axi_wlast(wlast), .s_axi_wvalid(wvalid), .s_axi_wready(wready),
+      .s_axi_bid(bid), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), .s_axi_bready(bready),
+      .s_axi_arid(arid), .s_axi_araddr(araddr), .s_axi_arlen(arlen), .s_axi_arsize(3'd6),
+      .s_axi_arburst(2'd1), .s_axi_arvalid(arvalid), .s_axi_arready(arready), .s_axi_rid(rid),
+      .s_axi_rdata(rdata), .s_axi_rresp(rresp), .s_axi_rlast(rlast), .s_axi_rvalid(rvalid),
+      .s_axi_rready(1'b1), .*);
+
+  event_recorder #(.NAME("status"), .W(164), .CHANGE(1'b1)) u_status (
+      .value({cnt_drop_icrc, cnt_drop_format, cnt_drop_fcs, cnt_rx_good, cnt_refused, qp_state, halted}), .*);
+endmodule
+
+`default_nettype wire
