@@ -102,10 +102,8 @@ module fabric
 
   for (genvar i = 0; i < 2; i++) begin : g_nic
     localparam int OTHER = 1 - i;
-    patch_cable u_cable (
-        .clk(clk), .rst(rst), .delay(cfg_cable),
-        .a_tx(nic_tx[i]), .b_rx(up[i]), .b_tx(down[i]), .a_rx(down_far[i])
-    );
+    cable u_up (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(nic_tx[i]), .m(up[i]));
+    cable u_down (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(down[i]), .m(down_far[i]));
 
     cable_t to_cable, from_cable;
     wire [31:0] drop_fcs, drop_format, drop_icrc;
@@ -168,15 +166,17 @@ module fabric
       .rx(leaf1_rx), .tx(leaf1_tx), .cnt_unknown(cnt_unknown[LEAF1*32+:32]), .cnt_long()
   );
 
-  patch_cable u_leaf0_spine (
-      .clk(clk), .rst(rst), .delay(cfg_cable),
-      .a_tx(leaf0_tx[7*CABLE_W+:CABLE_W]), .b_rx(leaf0_to_spine),
-      .b_tx(spine_tx[0*CABLE_W+:CABLE_W]), .a_rx(spine_to_leaf0)
+  cable u_leaf0_spine (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(leaf0_tx[7*CABLE_W+:CABLE_W]), .m(leaf0_to_spine)
   );
-  patch_cable u_leaf1_spine (
-      .clk(clk), .rst(rst), .delay(cfg_cable),
-      .a_tx(leaf1_tx[7*CABLE_W+:CABLE_W]), .b_rx(leaf1_to_spine),
-      .b_tx(spine_tx[1*CABLE_W+:CABLE_W]), .a_rx(spine_to_leaf1)
+  cable u_spine_leaf0 (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(spine_tx[0*CABLE_W+:CABLE_W]), .m(spine_to_leaf0)
+  );
+  cable u_leaf1_spine (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(leaf1_tx[7*CABLE_W+:CABLE_W]), .m(leaf1_to_spine)
+  );
+  cable u_spine_leaf1 (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(spine_tx[1*CABLE_W+:CABLE_W]), .m(spine_to_leaf1)
   );
 
 endmodule

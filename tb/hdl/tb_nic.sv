@@ -96,9 +96,8 @@ module tb_nic
       .cnt_drop_icrc(cnt_drop_icrc)
   );
 
-  patch_cable u_cable (
-      .clk(clk), .rst(rst), .delay(cfg_cable), .a_tx(nic_tx), .b_rx(peer_rx_v), .b_tx(peer_tx), .a_rx(nic_rx_v)
-  );
+  cable u_to_peer (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(nic_tx), .m(peer_rx_v));
+  cable u_to_nic (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(peer_tx), .m(nic_rx_v));
 
   link u_peer (
       .clk(clk), .rst(rst), .cfg(cfg_link),
