@@ -93,9 +93,9 @@ def waves(settings: Settings = None) -> None:
 @app.command()
 def doctor(settings: Settings = None) -> None:
     """Print each tool, its version, where it is, and what is missing."""
-    from scripts.doctor import main_doctor
+    from scripts.doctor import main as main_doctor
 
-    raise typer.Exit(main_doctor(console, _given(settings)))
+    raise typer.Exit(main_doctor(settings or []))
 
 
 @app.command()
