@@ -15,6 +15,14 @@ package spec_pkg;
   localparam int LINK_BUFFER_CELLS = 512;  // cells
   localparam int LINK_CREDIT_UPDATE_CELLS = 16;  // cells
   localparam int LINK_CREDIT_UPDATE_INTERVAL = 64;  // cycles
+  localparam int WQE_MAX_BB = 4;  // count
+  localparam int WQE_MAX_DATA = 236;  // bytes
+  localparam int UAR_BF_OFFSET = 2048;  // bytes
+  localparam int UAR_BF_REG_SIZE = 512;  // bytes
+  localparam int DOORBELL_FETCH_BLOCKS = 16;  // count
+  localparam int DOORBELL_AR_FIFO = 4;  // count
+  localparam int DOORBELL_B_FIFO = 4;  // count
+  localparam int DOORBELL_WR_FIFO = 8;  // count
 
 endpackage
 
