@@ -101,7 +101,7 @@ def random_experiment(
         back = [int(x) for x in rng.integers(0, 12, 5)]
         return replace(
             side, psn=(0xFFFFFF - back[0]), msn=0xFFFFFF - back[1], send_index=0xFFFF - back[2],
-            recv_index=0xFFFF - back[3], cq_index=0xFFFFFF - back[4], send_log=int(rng.integers(5, 8)),
+            recv_index=0xFFFF - back[3], cq_index=0xFFFFFF - back[4], send_log=int(rng.integers(6, 8)),
             recv_log=5, cq_log=6, gpu_ring=bool(rng.random() < 0.3),
         )  # fmt: skip
 
