@@ -47,7 +47,9 @@ module switch_node
       cable_t from_cable, to_cable;
       assign from_cable = rx[p*CABLE_W+:CABLE_W];
       assign tx[p*CABLE_W+:CABLE_W] = to_cable;
-      link u_link (
+      link #(
+          .TAP({TAP, ".p", 8'(48 + p)})
+      ) u_link (
           .clk(clk), .rst(rst), .cfg(cfg_link),
           .s_axis_tvalid(o_valid[p]), .s_axis_tready(o_ready[p]), .s_axis_tdata(o_data[p*512+:512]),
           .s_axis_tkeep(o_keep[p*64+:64]), .s_axis_tlast(o_last[p]),

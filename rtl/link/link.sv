@@ -126,6 +126,23 @@ module link
       .cnt_rx_frames(cnt_rx_frames)
   );
 
+  // Stage stamps at both sides of the PHY: first beats of frames.
+`ifndef SYNTHESIS
+  if (TAP != "") begin : g_tap
+    link_taps #(
+        .TAP(TAP)
+    ) u_taps (
+        .clk(clk),
+        .rst(rst),
+        .mac_tx({mac_tx_tvalid, mac_tx_tlast}),
+        .phy_tx({tx_tvalid, tx_tlast}),
+        .phy_rx({rx_tvalid, rx_tlast}),
+        .mac_rx({mac_rx_tvalid, mac_rx_tlast}),
+        .core_rx({m_axis_tvalid, m_axis_tlast})
+    );
+  end
+`endif
+
 endmodule
 
 `default_nettype wire
