@@ -31,7 +31,8 @@ module switch_node
   wire [PORTS*8-1:0]   free_cells;
 
   switch #(
-      .PORTS(PORTS)
+      .PORTS(PORTS),
+      .TAP_PREFIX(TAP)
   ) u_switch (
       .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix),
       .tbl_we(tbl_we), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_port(tbl_port),
