@@ -134,6 +134,7 @@ module link
     ) u_taps (
         .clk(clk),
         .rst(rst),
+        .core_tx({s_axis_tvalid && s_axis_tready, s_axis_tlast}),
         .mac_tx({mac_tx_tvalid, mac_tx_tlast}),
         .phy_tx({tx_tvalid, tx_tlast}),
         .phy_rx({rx_tvalid, rx_tlast}),

@@ -211,12 +211,11 @@ module nic
 
   // Stage stamps. A packet's or frame's first beat is the one after a last one.
 `ifndef SYNTHESIS
-  logic ptx_mid, ftx_mid, prx_mid, w_mid;
+  logic ptx_mid, prx_mid, w_mid;
   always_ff @(posedge clk) begin
-    if (rst) {ptx_mid, ftx_mid, prx_mid, w_mid} <= '0;
+    if (rst) {ptx_mid, prx_mid, w_mid} <= '0;
     else begin
       if (ptx_tvalid && ptx_tready) ptx_mid <= !ptx_tlast;
-      if (ftx_tvalid && ftx_tready) ftx_mid <= !ftx_tlast;
       if (prx_tvalid && prx_tready) prx_mid <= !prx_tlast;
       if (m_axi_wvalid && m_axi_wready) w_mid <= !m_axi_wlast;
     end
@@ -227,8 +226,6 @@ module nic
       .clk(clk), .rst(rst), .event_i(wr_tvalid && wr_tready && wr_tlast));
   latency_tap #(.NAME({TAP, ".pkt_tx"})) t_pkt_tx (
       .clk(clk), .rst(rst), .event_i(ptx_tvalid && ptx_tready && !ptx_mid));
-  latency_tap #(.NAME({TAP, ".frame_tx"})) t_frame_tx (
-      .clk(clk), .rst(rst), .event_i(ftx_tvalid && ftx_tready && !ftx_mid));
   latency_tap #(.NAME({TAP, ".pkt_rx"})) t_pkt_rx (
       .clk(clk), .rst(rst), .event_i(prx_tvalid && prx_tready && !prx_mid));
   latency_tap #(.NAME({TAP, ".w"})) t_w (
