@@ -23,6 +23,7 @@ package spec_pkg;
   localparam int DOORBELL_AR_FIFO = 4;  // count
   localparam int DOORBELL_B_FIFO = 4;  // count
   localparam int DOORBELL_WR_FIFO = 8;  // count
+  localparam int SWITCH_EGRESS_BEATS = 256;  // cells
 
 endpackage
 
