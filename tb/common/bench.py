@@ -37,7 +37,6 @@ class Bench:
     """Owner of a bench top. Phases are numbered through the process, so tests of one run never share a folder."""
 
     _next_phase = 0
-    _clocked: set[int] = set()
 
     def __init__(self, dut: Any, ctx: RunContext, total_phases: int = 0) -> None:
         self.dut = dut

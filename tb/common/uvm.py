@@ -165,6 +165,7 @@ class PhaseScoreboard(uvm_scoreboard):
 
     plan: BenchPlan
     ctx: RunContext
+    bench: Bench
 
     def build_phase(self) -> None:
         self.failures: list[str] = []
@@ -225,6 +226,9 @@ class PhaseScoreboard(uvm_scoreboard):
             mismatched=sum(c.mismatched for c in self.totals.values()),
             bounded=self.bounded,
         )
+        if self.bench.seconds > 0:
+            speed = round(self.bench.cycles / self.bench.seconds)
+            result.figure("sim_cycles_per_s", speed, "cycles/s", cycles=self.bench.cycles, simulator=self.ctx.sim)
         result.save()
         for total in self.totals.values():
             self.logger.info(total.summary())

@@ -22,9 +22,7 @@ def model(phase: PhaseRecords) -> Memory:
     memory = Memory(kernel, "mem", timing, WINDOWS, phase.item.images.get("mem"), pokes)
     aw = [(int(r["cycle"]), (int(r["id"]), int(r["addr"]), int(r["beats"]))) for r in phase.rows["mem_aw.rec"]]
     ar = [(int(r["cycle"]), (int(r["id"]), int(r["addr"]), int(r["beats"]))) for r in phase.rows["mem_ar.rec"]]
-    w = [
-        (int(r["cycle"]), (r["data"].tobytes(), int(r["strb"]), bool(r["last"]))) for r in phase.rows["store_w.rec"]
-    ]
+    w = [(int(r["cycle"]), (r["data"].tobytes(), int(r["strb"]), bool(r["last"]))) for r in phase.rows["store_w.rec"]]
     Player(kernel, "aw", aw, lambda now, a: memory.aw(now, *a))
     Player(kernel, "w", w, lambda now, a: memory.w(now, *a))
     Player(kernel, "ar", ar, lambda now, a: memory.ar(now, *a))

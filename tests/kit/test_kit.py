@@ -26,7 +26,7 @@ class RandomTraffic(PhaseSequence):
         for _ in range(2):
             low = [int(v) for v in rng.integers(1, 60, 3)] if index else [1, 1, 1]
             windows.append(WindowTiming(*low, *([int(v) for v in rng.integers(0, 9, 2)] if index > 3 else [0, 0])))
-        timing = MemoryTiming(*windows, seed=int(rng.integers(1, 1 << 32)))
+        timing = MemoryTiming(windows[0], windows[1], seed=int(rng.integers(1, 1 << 32)))
         near = int(rng.integers(0, LINES - 64))
 
         def line() -> int:
@@ -61,8 +61,9 @@ class RandomTraffic(PhaseSequence):
         }  # fmt: skip
         if index:
             for name in ("load", "mem_aw", "mem_w", "mem_ar"):
-                item.ready[name] = rng.random(int(rng.integers(5, 300))) < rng.uniform(0.2, 1.0)
-                item.ready[name][0] = True
+                pattern = rng.random(int(rng.integers(5, 300))) < rng.uniform(0.2, 1.0)
+                pattern[0] = True  # never ready would never end
+                item.ready[name] = pattern
         return item
 
 
