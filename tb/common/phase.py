@@ -112,6 +112,19 @@ class PhaseDir:
         return self._get(name, dtype)
 
 
+def stalls(rng: np.random.Generator, low: float = 0.1) -> npt.NDArray[np.bool_]:
+    """A random ready pattern: 5 to 300 cycles, ready in a share of ``low`` to all of them, runs of both kinds.
+
+    Short enough to repeat within a phase; never without a ready cycle.
+    """
+    n = int(rng.integers(5, 300))
+    share = rng.uniform(low, 1.0)
+    run = int(rng.integers(1, 12))  # cycles that share one throw
+    pattern = np.repeat(rng.random(n // run + 1) < share, run)[:n]
+    pattern[int(rng.integers(n))] = True
+    return pattern
+
+
 def ready_at(bits: npt.ArrayLike | None) -> Any:
     """``ready(cycle)`` of a pattern, for a model's sink; None: always ready."""
     if bits is None:

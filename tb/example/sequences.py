@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from tb.common.beats import Frame
+from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
 
 
@@ -36,7 +37,7 @@ class RandomBackPressure(PhaseSequence):
             frames.append(frame)
             at += int(rng.integers(0, 20))
         item.plays = {"s_axis": frames}
-        item.ready = {"m_axis": rng.random(int(rng.integers(50, 4000))) < rng.uniform(0.1, 1.0)}
+        item.ready = {"m_axis": stalls(rng)}
         return item
 
 

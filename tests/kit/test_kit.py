@@ -8,6 +8,7 @@ import pyuvm
 
 from models.memory import LINE, MemoryTiming, Poke, WindowTiming
 from tb.common.axi import Store, load_file, poke_file, store_file, timing_file
+from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseSequence, PhaseTest
 from tb.kit.env import LINES, PLAN, WINDOWS
 
@@ -61,9 +62,7 @@ class RandomTraffic(PhaseSequence):
         }  # fmt: skip
         if index:
             for name in ("load", "mem_aw", "mem_w", "mem_ar"):
-                pattern = rng.random(int(rng.integers(5, 300))) < rng.uniform(0.2, 1.0)
-                pattern[0] = True  # never ready would never end
-                item.ready[name] = pattern
+                item.ready[name] = stalls(rng)
         return item
 
 
