@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage stamp, simulation only: writes the cycle of every event to <run_dir>/taps/<NAME>.tap as
-// "<phase> <cycle>" lines, from which the bench builds the waterfall. Nothing is left of it in
-// synthesis, and Python is not woken. Enabled by +taps.
+// Stage stamp, simulation only: writes the cycle of every event to <run_dir>/taps/<NAME>.tap, a line each,
+// and "reset" when a reset ends a phase; the bench builds the waterfall from them. Nothing is left of it
+// in synthesis, and Python is not woken. Enabled by +taps; the folder must be there.
 `default_nettype none
 
 module latency_tap #(
@@ -27,8 +27,11 @@ module latency_tap #(
   always_ff @(posedge clk) begin
     if (rst) cycle <= 0;
     else cycle <= cycle + 1;
-    if (!rst && event_i && fd != 0) $fdisplay(fd, "%0d", cycle);
-    if (rst && fd != 0 && cycle != 0) $fdisplay(fd, "reset");
+    if (fd != 0 && (rst ? cycle != 0 : event_i)) begin
+      if (rst) $fdisplay(fd, "reset");
+      else $fdisplay(fd, "%0d", cycle);
+      $fflush(fd);  // the bench reads between phases; events are frames, not beats
+    end
   end
 
   final if (fd != 0) $fclose(fd);
