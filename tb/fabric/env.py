@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bench of the fabric: what it records, what the model says of it, and what must hold whatever the model says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+from models import cqe
+from models.fabric import Fabric, Net
+from models.link import cable_cycles, phy_cycles
+from models.nic import NicConfig
+from models.protocol import CQE, QP, WQE
+from models.spec import spec
+from tb.common.axi import memory_after, memory_prediction, memory_rows, store_rows
+from tb.common.beats import StreamFormat
+from tb.common.run import RunContext
+from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
+from tb.fabric import layout
+from tb.fabric.experiment import (
+    NET_WIDTH, QP_WIDTH, TABLE_SIDE, Experiment, Message, expected_memory, memory_timing, prefix, receives, table,
+)  # fmt: skip
+
+AXIS = StreamFormat()
+TABLE = StreamFormat(4, TABLE_SIDE)
+STATUS_W = 168
+
+
+def model_of(exp: Experiment, phase: PhaseRecords) -> Fabric:
+    """The fabric's model with the experiment's stimulus."""
+    phy_tx, phy_rx = phy_cycles(exp.fec)
+    net = Net(
+        int(exp.topology), cable_cycles(spec().value("cable.length_m")), phy_tx, phy_rx, exp.roce, prefix(exp)
+    )  # fmt: skip
+    nics = []
+    for suffix, me, peer, _, _ in exp.sides():
+        s = phase.item.info[suffix]
+        nics.append(
+            NicConfig(
+                doorbell=layout.doorbell_cfg(me),
+                rdma=layout.rdma_cfg(me, peer, roce=exp.roce, pmtu=exp.pmtu),
+                regions=layout.regions(),
+                wire=layout.wire_cfg(me, peer, roce=exp.roce),
+                timing=memory_timing(exp.host),
+                windows=layout.WINDOWS,
+                image=s.image,
+                pokes=s.pokes,
+                stores=s.stores,
+            )
+        )
+    return Fabric(net, (nics[0], nics[1]), table(exp))
+
+
+def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
+    """Every record, from the stimulus alone."""
+    exp: Experiment = phase.item.info["experiment"]
+    model = model_of(exp, phase)
+    phase.item.info["stamps"] = model.run(exp.max_cycles)
+    out: dict[str, Any] = {"status": model_status(model)}
+    for n, suffix in enumerate("ab"):
+        out[f"cable_{suffix}"] = model.cable_beats(n)
+        rows = memory_prediction(f"mem_{suffix}", model.nics[n].memory) | model.nics[n].store_prediction(f"store_{suffix}")
+        out |= {name: r for name, r in rows.items() if name in PLAN.rows}
+    return out
+
+
+def model_status(model: Fabric) -> list[tuple[int, int]]:
+    """The status record is {unknown (3), dropped (2), qp_state (2), halted (2)}: constant without faults."""
+    state = int(QP.RTS) << 3 | int(QP.RTS)
+    return [(0, state << 2)]
+
+
+def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
+    """Memory and completions as software would see them: from the messages alone, no model."""
+    exp: Experiment = phase.item.info["experiment"]
+    complaints = []
+    for suffix, me, _, messages, incoming in exp.sides():
+        s = phase.item.info[suffix]
+        lines = memory_after(s.image, phase.rows[f"mem_{suffix}_w.rec"], s.pokes)
+
+        def read(addr: int, size: int, lines: Any = lines) -> bytes:
+            first = addr & ~63
+            blob = b"".join(bytes(lines.get(a, bytes(64))) for a in range(first, addr + size, 64))
+            return blob[addr - first : addr - first + size]
+
+        for addr, data in expected_memory(incoming).items():
+            got = read(addr, len(data))
+            if got != data:
+                at = next(i for i, (x, y) in enumerate(zip(got, data, strict=True)) if x != y)
+                complaints.append(f"memory of {suffix}: {len(data)} bytes at {addr:#x} differ from byte {at} on")
+        complaints += check_ring(f"send CQ of {suffix}", read, layout.SEND_CQ, me, wanted_sends(me, messages))
+        complaints += check_ring(f"receive CQ of {suffix}", read, layout.RECV_CQ, me, wanted_receives(me, incoming))
+    return complaints
+
+
+def wanted_sends(me: layout.Side, messages: list[Message]) -> list[dict[str, int]]:
+    """Send completions due: opcode and WQE counter of each signalled message."""
+    from models import wqe
+
+    out, index = [], me.send_index
+    for m in messages:
+        units = 1 + (m.op in wqe.WRITES)
+        units += -(-(4 + len(m.payload)) // 16) if m.inline else bool(m.payload)
+        if m.signaled:
+            out.append({"opcode": CQE.REQ, "wqe_counter": index, "qpn": me.qpn, "send_opcode": m.op})
+        index = (index + wqe.block_count(units)) & 0xFFFF
+    return out
+
+
+def wanted_receives(me: layout.Side, incoming: list[Message]) -> list[dict[str, int]]:
+    """Receive completions due."""
+    kinds = {WQE.SEND: CQE.RESP_SEND, WQE.SEND_IMM: CQE.RESP_SEND_IMM, WQE.WRITE_IMM: CQE.RESP_WR_IMM}
+    out = []
+    for i, m in enumerate(receives(incoming)):
+        want = {"opcode": int(kinds[WQE(m.op)]), "wqe_counter": (me.recv_index + i) & 0xFFFF, "byte_cnt": len(m.payload)}
+        if m.op != WQE.SEND:
+            want["imm"] = m.imm
+        out.append(want)
+    return out
+
+
+def check_ring(name: str, read: Any, base: int, me: layout.Side, wanted: list[dict[str, int]]) -> list[str]:
+    """Completions in a ring from the start index on: fields as wanted, owner bit of the pass, none beyond."""
+    out = []
+    entries = 1 << me.cq_log
+    for i, want in enumerate(wanted):
+        index = me.cq_index + i
+        got = cqe.parse(read(base + 64 * (index % entries), 64))
+        want = want | {"owner": index >> me.cq_log & 1}
+        wrong = {k: (getattr(got, k), v) for k, v in want.items() if getattr(got, k) != v}
+        if wrong:
+            out.append(f"{name}: entry {i} of {len(wanted)}: (found, wanted) {wrong}")
+    beyond = read(base + 64 * ((me.cq_index + len(wanted)) % entries), 64)
+    if len(wanted) < entries and any(beyond):
+        out.append(f"{name}: an entry too many")
+    return out
+
+
+PLAN = BenchPlan(
+    plays={"tbl": TABLE},
+    streams={"cable_a": AXIS, "cable_b": AXIS},
+    events={"status": STATUS_W},
+    cfgs={"net": NET_WIDTH, "qp_a": QP_WIDTH, "qp_b": QP_WIDTH},
+    rows={
+        name: dtype
+        for suffix in "ab"
+        for name, dtype in (memory_rows(f"mem_{suffix}") | store_rows(f"store_{suffix}")).items()
+        if not name.endswith("_r.rec")
+    },
+    predict=predict,
+    check=check,
+)
+
