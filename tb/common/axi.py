@@ -11,6 +11,7 @@ import numpy as np
 
 from models.memory import FULL, LINE, MemoryTiming, Poke, ReadBeat, Response
 from tb.common.beats import Records
+from tb.common.source import StoreSource
 
 # Record files of axi_mem: <NAME>_aw.rec, _w.rec, _b.rec, _ar.rec, _r.rec
 ADDRESS = np.dtype([("cycle", "<u4"), ("id", "<u4"), ("addr", "<u8"), ("beats", "<u8")])
@@ -96,6 +97,33 @@ def store_file(name: str, stores: Sequence[Store]) -> dict[str, Records]:
 def load_file(name: str, loads: Sequence[tuple[int, int, int, int]]) -> dict[str, Records]:
     """``{file: records}`` of an ``axi_read_player``: (earliest cycle, id, addr, beats) in order."""
     return {f"{name}.load": np.array(list(loads), ADDRESS)}
+
+
+def store_items(records: Records) -> list[tuple[int, int, list[tuple[bytes, int]]]]:
+    """Records of :func:`store_file` as a ``StoreSource`` takes them."""
+    out: list[tuple[int, int, list[tuple[bytes, int]]]] = []
+    opening = True
+    for r in records:
+        if opening:
+            out.append((int(r["cycle"]), int(r["addr"]), []))
+        out[-1][2].append((r["data"].tobytes(), int(r["strb"])))
+        opening = bool(r["flags"] & _LAST)
+    return out
+
+
+def store_prediction(
+    name: str, records: Records, source: StoreSource, responses: Iterable[tuple[int, int]]
+) -> dict[str, Records]:
+    """Records of the ``axi_store_player`` called ``name``; ``responses``: (cycle, BRESP)."""
+    opens = np.concatenate(([True], (records["flags"] & _LAST).astype(bool)))[: len(records)]
+    sizes = (records["flags"][opens] >> 8 & 7).tolist()
+    aw = [(c, size, a, n) for size, (c, a, n) in zip(sizes, source.aw_taken, strict=False)]
+    w = [(c, int(last), s, np.frombuffer(d, np.uint8)) for c, d, s, last in source.w_taken]
+    return {
+        f"{name}_aw.rec": np.array(aw, ADDRESS),
+        f"{name}_w.rec": np.array(w, STORE_BEAT),
+        f"{name}_b.rec": np.array([(c, 0, resp) for c, resp in responses], RESPONSE),
+    }
 
 
 def address_rows(log: Iterable[tuple[int, int, int, int]]) -> Records:
