@@ -7,7 +7,8 @@
 module link
   import microhop_pkg::*;
 #(
-    parameter int CNT_INIT = 0  /// value of the credit counters at reset, the same at both ends; not 0 only in tests
+    parameter int CNT_INIT = 0,  /// value of the credit counters at reset, the same at both ends; not 0 only in tests
+    parameter     TAP      = ""  /// prefix of the stage stamps; empty: none
 ) (
     input  wire                                clk,            /// clock
     input  wire                                rst,            /// synchronous reset, active high
