@@ -57,3 +57,35 @@ class Pump(Component):
             self._put(now, self._fifo.pop(now))
         else:
             self.wake(now + 1)
+
+
+@dataclass
+class NicConfig:
+    """Configuration and surroundings of a NIC: bundles as the RTL gets them, memory and what else writes it."""
+
+    doorbell: DoorbellCfg
+    rdma: RdmaCfg
+    regions: list[Mr]
+    wire: WireCfg
+    timing: MemoryTiming
+    windows: Windows
+    image: Mapping[int, bytes] = field(default_factory=dict)
+    pokes: Iterable[Poke] = ()
+
+
+class Nic:
+    """One NIC with its memory. Stores go in through ``doorbell``; ``link`` is to be connected to a cable."""
+
+    def __init__(
+        self, kernel: Kernel, name: str, config: NicConfig, *, phy_tx: int, phy_rx: int, stamps: Stamps | None = None
+    ) -> None:  # fmt: skip
+        self.name = name
+        roce = bool(config.wire.roce)
+        self.doorbell = Doorbell(kernel, f"{name}.doorbell", config.doorbell)
+        self.rdma = Rdma(kernel, f"{name}.rdma", config.rdma, config.regions)
+        self.wire_tx = WireTx(kernel, f"{name}.wire_tx", config.wire)
+        self.wire_rx = WireRx(kernel, f"{name}.wire_rx", config.wire)
+        self.link = Link(kernel, f"{name}.link", roce=roce, phy_tx=phy_tx, phy_rx=phy_rx)
+        self.memory = Memory(kernel, f"{name}.memory", config.timing, config.windows, config.image, config.pokes)
+        self.merge = ReadMerge(kernel, f"{name}.merge", self.doorbell.ar, self.rdma.ar)
+        self.responses: list[tuple[int, int]] = []  # (cycle, BRESP) of the UAR page

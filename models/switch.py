@@ -86,6 +86,7 @@ class Switch(Component):
         self.unknown_log: list[tuple[int, int]] = [(0, 0)]
         self.long_log: list[tuple[int, int]] = [(0, 0)]
         self.grants: list[tuple[int, int, int]] = []  # (cycle, input, output), kept when trace is set
+        self.stored_log: list[tuple[int, int]] = []  # (cycle a frame's first beat is stored, input), likewise
         self.trace = False
         self._in = [_Input(ports) for _ in range(ports)]
         self._grant_ptr = [0] * ports
@@ -116,7 +117,7 @@ class Switch(Component):
     def tick(self, now: int) -> None:
         again = self._arbitrate(now)
         for i, inp in enumerate(self._in):
-            gone = self._decide(now, inp) if inp.stages and inp.stages[0][0] <= now else 0
+            gone = self._decide(now, i, inp) if inp.stages and inp.stages[0][0] <= now else 0
             if inp.match is not None and inp.match_from <= now and self._take(now, inp):
                 gone += 1
                 again = True
@@ -141,7 +142,7 @@ class Switch(Component):
         self.wake(now + self._lookup)
         return True
 
-    def _decide(self, now: int, inp: _Input) -> int:
+    def _decide(self, now: int, i: int, inp: _Input) -> int:
         """Route, drop or cut the beat whose turn it is; returns the cells given back (0 or 1)."""
         _, beat = inp.stages.popleft()
         first = not inp.in_frame
@@ -155,6 +156,8 @@ class Switch(Component):
         if inp.dst is None or inp.cut:
             return 1
         inp.stored += 1
+        if first and self.trace:
+            self.stored_log.append((now, i))
         if inp.stored == self.max_beats and not beat.last:
             inp.cut = True
             self._log(self.long_log, now + self._count)
