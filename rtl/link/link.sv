@@ -7,37 +7,37 @@
 module link
   import microhop_pkg::*;
 #(
-    parameter int CNT_INIT = 0,  /// value of the credit counters at reset, the same at both ends; not 0 only in tests
+    parameter int CNT_INIT = 0,  /// credit counters at reset, the same at both ends; not 0 only in tests
     parameter     TAP      = ""  /// prefix of the stage stamps; empty: none
 ) (
-    input  wire                                clk,            /// clock
-    input  wire                                rst,            /// synchronous reset, active high
-    input  wire  [            LINK_CFG_W-1:0] cfg,            /// link_cfg_t; steady outside reset
-    input  wire                                s_axis_tvalid,  /// frames from the core
-    output wire                                s_axis_tready,  /// taken
-    input  wire  [                       511:0] s_axis_tdata,  /// bytes, first one lowest
-    input  wire  [                        63:0] s_axis_tkeep,  /// valid bytes
-    input  wire                                s_axis_tlast,   /// last beat of a frame
-    output wire                                m_axis_tvalid,  /// frames to the core, which has room
-    output wire  [                       511:0] m_axis_tdata,  /// bytes
-    output wire  [                        63:0] m_axis_tkeep,  /// valid bytes
-    output wire                                m_axis_tlast,   /// last beat of a frame
-    input  wire  [                         7:0] free_cells,    /// cells that the core freed in this cycle
-    output wire                                tx_tvalid,      /// beat to the cable
-    output wire  [                       511:0] tx_tdata,      /// bytes
-    output wire  [                        63:0] tx_tkeep,      /// valid bytes
-    output wire                                tx_tlast,       /// last beat of a frame
-    output wire                                tx_ctl_valid,   /// control set to the cable
-    output wire  [                        15:0] tx_ctl_cf,     /// own counter of freed cells
-    input  wire                                rx_tvalid,      /// beat from the cable
-    input  wire  [                       511:0] rx_tdata,      /// bytes
-    input  wire  [                        63:0] rx_tkeep,      /// valid bytes
-    input  wire                                rx_tlast,       /// last beat of a frame
-    input  wire                                rx_ctl_valid,   /// control set from the cable
-    input  wire  [                        15:0] rx_ctl_cf,     /// the far end's counter of freed cells
-    output wire  [                        15:0] credits,       /// cells free at the far end, as known here
-    output wire  [                        31:0] cnt_tx_frames, /// frames sent
-    output wire  [                        31:0] cnt_rx_frames  /// frames received
+    input  wire                  clk,            /// clock
+    input  wire                  rst,            /// synchronous reset, active high
+    input  wire [LINK_CFG_W-1:0] cfg,            /// link_cfg_t; steady outside reset
+    input  wire                  s_axis_tvalid,  /// frames from the core
+    output wire                  s_axis_tready,  /// taken
+    input  wire [         511:0] s_axis_tdata,   /// bytes, first one lowest
+    input  wire [          63:0] s_axis_tkeep,   /// valid bytes
+    input  wire                  s_axis_tlast,   /// last beat of a frame
+    output wire                  m_axis_tvalid,  /// frames to the core, which has room
+    output wire [         511:0] m_axis_tdata,   /// bytes
+    output wire [          63:0] m_axis_tkeep,   /// valid bytes
+    output wire                  m_axis_tlast,   /// last beat of a frame
+    input  wire [           7:0] free_cells,     /// cells that the core freed in this cycle
+    output wire                  tx_tvalid,      /// beat to the cable
+    output wire [         511:0] tx_tdata,       /// bytes
+    output wire [          63:0] tx_tkeep,       /// valid bytes
+    output wire                  tx_tlast,       /// last beat of a frame
+    output wire                  tx_ctl_valid,   /// control set to the cable
+    output wire [          15:0] tx_ctl_cf,      /// own counter of freed cells
+    input  wire                  rx_tvalid,      /// beat from the cable
+    input  wire [         511:0] rx_tdata,       /// bytes
+    input  wire [          63:0] rx_tkeep,       /// valid bytes
+    input  wire                  rx_tlast,       /// last beat of a frame
+    input  wire                  rx_ctl_valid,   /// control set from the cable
+    input  wire [          15:0] rx_ctl_cf,      /// the far end's counter of freed cells
+    output wire [          15:0] credits,        /// cells free at the far end, as known here
+    output wire [          31:0] cnt_tx_frames,  /// frames sent
+    output wire [          31:0] cnt_rx_frames   /// frames received
 );
 
   link_cfg_t c;
