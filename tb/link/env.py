@@ -8,6 +8,7 @@ from collections.abc import Callable
 from models.kernel import Beat, Component, Fifo, Kernel
 from models.link import Link, connect
 from models.protocol import LinkCfg
+from models.spec import spec
 from tb.common.beats import Records, StreamFormat, frames_from_beats, items_from_beats
 from tb.common.phase import ready_at
 from tb.common.run import RunContext
@@ -106,8 +107,6 @@ def expected_cycles(item: PhaseItem, x: str, first: int, played: Records) -> lis
     In bytes of wire time before a beat: it leaves in the first cycle whose 50 bytes reach beyond them. Frames
     must fill the cycles they take (no beat with its overhead below 50 bytes), so that no wire time is lost.
     """
-    from models.spec import spec
-
     rate = spec().integer("link.rate_bytes")
     roce = LinkCfg.unpack(item.cfg[f"{x}_link"]).roce
     overhead = spec().integer("link.overhead_roce" if roce else "link.overhead_native")
@@ -128,6 +127,10 @@ def check(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
         beats = len(phase.played[f"{y}_s"])
         if freed != beats:
             complaints.append(f"{x}: {freed} cells freed for {beats} beats sent by {y}")
+        if phase.item.info.get("starved") == x:
+            lowest = int(phase.events[f"{x}_credits"]["value"].min())
+            if lowest >= spec().integer("frame.max_beats"):
+                complaints.append(f"{x}: credits never fell below a largest frame ({lowest}): the test tests nothing")
         if not phase.item.info.get("line_rate") or not len(phase.beats[f"{x}_tx"]):
             continue
         got = phase.beats[f"{x}_tx"]["cycle"].tolist()

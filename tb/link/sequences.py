@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from models.link import cable_cycles, phy_cycles
@@ -96,6 +98,7 @@ class Starved(PhaseSequence):
             pattern[2000:] = rng.random(2096) < 0.5
         item.ready = {"b_go": pattern}
         item.quiet = 4500
+        item.info = {"starved": "a"}
         return item
 
 
@@ -164,7 +167,7 @@ class CutThrough(PhaseSequence):
                     next_ctl += spacing
                 backlog = max(0, backlog - rate)
                 cycle += 1
-            gaps = [b - a - 1 for a, b in zip(cycles, cycles[1:], strict=False)]
+            gaps = [b - a - 1 for a, b in pairwise(cycles)]
             frames.append(Frame(rng.bytes(64 * beats - int(rng.integers(0, 64))), at, gaps=gaps))
             at += cycle + 5 + n % 3
         item.plays = {"a_s": frames}
