@@ -113,7 +113,8 @@ class LineRate(PhaseSequence):
         beats = self.ctx.option("beats", 2000)
         # the last beat with its overhead fills a cycle, so no wire time is lost
         sizes = {0: [LARGEST], 1: [114], 2: [106 + 64 * i for i in range(20)]}[index // 2]
-        frames, total = [], 0
+        frames: list[Frame] = []
+        total = 0
         while total < beats:
             size = sizes[len(frames) % len(sizes)]
             frames.append(Frame(rng.bytes(size)))
@@ -156,7 +157,8 @@ class CutThrough(PhaseSequence):
         frames, at = [], 10
         for n in range(24):
             beats = (66, 40, 7, 2)[n % 4]
-            cycles, backlog = [], rate - 1
+            cycles: list[int] = []
+            backlog = rate - 1
             cycle, next_ctl = 0, n % spacing
             while len(cycles) < beats:
                 if backlog < rate:
