@@ -105,6 +105,8 @@ class Block(_Strict):
     top: str
     params: dict[str, dict[str, Value]] = {"default": {}}
     default_test: str
+    bench_test: str | None = None
+    """The test whose traffic `make bench` runs; none: the default test."""
     tests: dict[str, Test] = Field(min_length=1)
     options: dict[str, Option] = Field(default_factory=dict)
     build_limit_s: float = Field(default=600, gt=0)
@@ -116,8 +118,10 @@ class Block(_Strict):
     def _references(self) -> Block:
         if "default" not in self.params:
             raise ValueError("params: a set named 'default' is required")
-        if self.default_test not in self.tests:
-            raise ValueError(f"default_test: unknown test '{self.default_test}' (known: {', '.join(self.tests)})")
+        for field in ("default_test", "bench_test"):
+            wanted = getattr(self, field)
+            if wanted is not None and wanted not in self.tests:
+                raise ValueError(f"{field}: unknown test '{wanted}' (known: {', '.join(self.tests)})")
         for name, test in self.tests.items():
             for used in test.params:
                 if used not in self.params:

@@ -30,6 +30,7 @@ from scripts.proc import run_group
 FORMAT = 3
 """Counts changes of this file that make older builds unusable."""
 
+HARNESS = Path(__file__).with_name("bench_main.cpp")
 JOBS = 2
 INCLUDE_SUFFIXES = (".svh", ".vh")
 JUNK = (".o", ".gch", ".a", ".d")
@@ -56,6 +57,8 @@ class Job:
     waves: bool = False
     optimize: int = 3
     limit_s: float = 600
+    bare: bool = False
+    """Verilator only: the top under scripts/bench_main.cpp instead of cocotb."""
 
     def key(self) -> str:
         """Hash of the sources' content, the included files, parameters, flags and tools."""
@@ -80,6 +83,7 @@ class Job:
             facts["cxx"] = tools.output_of(tools.cxx() or "c++", "--version").split("\n")[0]
             facts["host"] = tools.host_id()
             facts["optimize"] = self.optimize
+            facts["bare"] = _digest(HARNESS) if self.bare else ""
         text = json.dumps(facts, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -156,6 +160,7 @@ class VerilatorBench(_GroupExecution, cocotb_runner.Verilator):
     """Verilator as cocotb runs it, but with only the top's signals public (four times as fast)."""
 
     optimize = 3
+    bare = False
 
     def _simulator_in_path_build_only(self) -> None:
         found = tools.verilator_bin()
@@ -169,6 +174,8 @@ class VerilatorBench(_GroupExecution, cocotb_runner.Verilator):
         # paths relative to the project: the same objects come out of every clone, and ccache knows
         prefix = f"{ROOT}{os.sep}"
         verilate = [a.removeprefix(prefix) for a in verilate if a != "--public-flat-rw"]
+        if self.bare:
+            verilate = _without_cocotb(verilate)
         fast = f"-O{self.optimize}" + (" -march=native" if self.optimize >= 2 else "")
         make = [
             "make",
@@ -187,6 +194,13 @@ class VerilatorBench(_GroupExecution, cocotb_runner.Verilator):
             f"OBJCACHE={'ccache' if tools.ccache() else ''}",
         ]
         return [verilate, make]
+
+
+def _without_cocotb(verilate: list[str]) -> list[str]:
+    """The same Verilator call for a program of our own: no VPI, no cocotb libraries."""
+    libs = verilate.index("-LDFLAGS")
+    kept = verilate[:libs] + verilate[libs + 2 :]
+    return [str(HARNESS) if a.endswith("verilator.cpp") else a for a in kept if a != "--vpi"]
 
 
 class IcarusBench(_GroupExecution, cocotb_runner.Icarus):
@@ -220,13 +234,19 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def _public_top(job: Job, folder: Path) -> Path:
+    """The Verilator configuration that lets Python see the top's signals, and no others."""
+    public = folder / "public.vlt"
+    public.write_text(f'`verilator_config\npublic_flat_rw -module "{job.top}" -var "*"\n')
+    return public
+
+
 def _arguments(job: Job, folder: Path) -> tuple[list[str | Path], list[str]]:
     """Sources and flags of one build."""
     sources: list[str | Path] = [ROOT / s for s in job.sources]
     if job.sim == "icarus":
         return sources, ["-Wno-timescale"]
-    public = folder / "public.vlt"
-    public.write_text(f'`verilator_config\npublic_flat_rw -module "{job.top}" -var "*"\n')
+    sources = sources if job.bare else [_public_top(job, folder), *sources]
     flags = [
         "--no-timing",
         "--assert",
@@ -239,14 +259,14 @@ def _arguments(job: Job, folder: Path) -> tuple[list[str | Path], list[str]]:
     ]
     if job.waves:
         flags += ["--trace-fst", "--trace-structs"]
-    return [public, *sources], flags
+    return sources, flags
 
 
 def _make(job: Job, folder: Path, tick: Callable[[], None] | None) -> None:
     bench = bench_for(job.sim)
     bench.limit_s, bench.tick = job.limit_s, tick
     if isinstance(bench, VerilatorBench):
-        bench.optimize = job.optimize
+        bench.optimize, bench.bare = job.optimize, job.bare
     sources, flags = _arguments(job, folder)
     log = folder / "build.log"
     parameters: Mapping[str, object] = {k: f'"{v}"' if isinstance(v, str) else v for k, v in job.parameters}
