@@ -282,9 +282,10 @@ class Doorbell(Component):
         new.record_busy = False
         record = wqe.record_send(data, self.cfg.dbr_addr)
         far = self._ahead(old, record)
-        bad = error or far > 1 << self.cfg.sq_log
+        size = 1 << self.cfg.sq_log
+        bad = error or (far > size and (old.published - record) & M16 > size)
         if not old.stop and not bad:
-            if far > self._ahead(old, old.published):
+            if self._ahead(old, old.published) < far <= size:
                 new.published = record
             if 0 < (old.record_hint - record) & M16 < 0x8000:
                 self._counts["record_behind"] += 1

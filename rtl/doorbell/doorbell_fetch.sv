@@ -86,8 +86,10 @@ module doorbell_fetch
   wire [15:0] d_pub  = pub - taken;
   wire [15:0] d_fi   = fi - taken;
   wire [15:0] d_hint = hint - taken;
-  wire        rec_bad = rq_err || {1'b0, d_rec} > size;
-  wire        rec_new = !stop && !rec_bad && d_rec > d_pub;
+  wire [15:0] d_old   = pub - rec;
+  wire        rec_in  = {1'b0, d_rec} <= size;
+  wire        rec_bad = rq_err || (!rec_in && {1'b0, d_old} > size);
+  wire        rec_new = !stop && !rq_err && rec_in && d_rec > d_pub;
   wire [15:0] rec_lag = rec_hint - rec;
   wire        hint_ok = {1'b0, d_hint} <= size && d_hint > d_pub;
   wire        newer   = 16'(ring_hint - hint) < 16'h8000;
