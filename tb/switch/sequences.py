@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stimulus of the switch's bench."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.spec import spec
+from tb.common.beats import Frame
+from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.switch.frames import PREFIX_BITS, frame_to, table_records
+
+START = 100  # cycle of the first frames: the table is written before
+MAX_BEATS = spec().integer("frame.max_beats")
+LARGEST = MAX_BEATS * 64
+
+
+def latency() -> int:
+    """Cycles of a frame that is alone: the sum of the latency table's stages."""
+    return sum(spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
+
+
+class SwitchSequence(PhaseSequence):
+    """Common part: a table with two random destinations for each port."""
+
+    def begin(self, name: str, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Item with configuration and table; ``info["dest"][port]`` are its destinations. Odd phases are RoCE."""
+        roce = index % 2
+        item = PhaseItem(f"{name}{index}")
+        prefix = int(rng.integers(1 << PREFIX_BITS[roce]))
+        item.cfg = {"roce": roce, "prefix": prefix}
+        indices = rng.choice(1024, 2 * self.ports, replace=False).tolist()
+        entries = {i: n % self.ports for n, i in enumerate(indices)}
+        item.plays["table"] = table_records(entries)
+        dest: list[list[int]] = [[] for _ in range(self.ports)]
+        for i, port in entries.items():
+            dest[port].append(prefix << 10 | i)
+        item.info["dest"] = dest
+        item.info["indices"] = set(indices)
+        return item
+
+    @property
+    def ports(self) -> int:
+        """Ports of the design."""
+        return int(self.ctx.param("PORTS", 8))
+
+    def frame(self, item: PhaseItem, rng: np.random.Generator, i: int, o: int, size: int, at: int, n: int = 0) -> Frame:
+        """Frame ``n`` of input ``i`` to output ``o``, marked with both."""
+        dest = int(rng.choice(item.info["dest"][o]))
+        return Frame(frame_to(rng, item.cfg["roce"], dest, size, i << 24 | n), at)
+
+
+class ZeroLoad(SwitchSequence):
+    """Every pair of ports, one frame at a time, sizes 64..4096: the latency table's sum, to the cycle."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Frames so far apart that each is alone."""
+        item = self.begin("zero_load", index, rng)
+        at = START
+        for i in range(self.ports):
+            frames = []
+            for o in range(self.ports):
+                for size in (64, 114, 256, 1024, 4096):
+                    frames.append(self.frame(item, rng, i, o, size, at))
+                    at += -(-size // 64) + 20
+            item.plays[f"s{i}"] = frames
+        item.info["latency"] = latency()
+        return item
+
+
+class Random(SwitchSequence):
+    """Random traffic on all ports, gaps inside frames, outputs that stall; phases of rising load."""
+
+    phases = 6
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Sizes of every kind; later phases without pauses and with slow outputs fill the buffers."""
+        item = self.begin("random", index, rng)
+        for i in range(self.ports):
+            at, frames = START + int(rng.integers(20)), []
+            for n in range(40):
+                o = int(rng.integers(self.ports))
+                size = int(rng.integers(38, 300)) if rng.random() < 0.7 else int(rng.integers(300, LARGEST + 1))
+                frame = self.frame(item, rng, i, o, size, at, n)
+                beats = -(-size // 64)
+                if rng.random() < 0.3:
+                    gaps = rng.integers(0, 4, max(1, beats - 1)).tolist()
+                    frame = Frame(frame.data, at, gaps=gaps)
+                    beats += sum(gaps)
+                frames.append(frame)
+                at += int(rng.integers(0, (200, 60, 20, 5, 1, 1)[index]))
+            item.plays[f"s{i}"] = frames
+        for o in range(self.ports):
+            if index >= 2 and rng.random() < 0.7:
+                item.ready[f"m{o}"] = rng.random(int(rng.integers(100, 4000))) < rng.uniform(0.3, 1.0)
+        return item
+
+
+class Permutation(SwitchSequence):
+    """Every input to another output at full rate: no contention, so one cycle between frames, no hole."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Frames of one size back to back."""
+        item = self.begin("permutation", index, rng)
+        size = (4096, 1024, 256, 64)[index]
+        target = rng.permutation(self.ports).tolist()
+        for i in range(self.ports):
+            item.plays[f"s{i}"] = [self.frame(item, rng, i, target[i], size, START, n) for n in range(3000 // size + 8)]
+        item.info["gap"] = 1
+        return item
+
+
+class Incast(SwitchSequence):
+    """All inputs to one output, each with frames waiting all the time: each is served once in N grants."""
+
+    phases = 3
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Frames of one size, of mixed sizes; the output at full rate or slowed."""
+        item = self.begin("incast", index, rng)
+        target = int(rng.integers(self.ports))
+        for i in range(self.ports):
+            frames = []
+            for n in range(25):
+                size = 640 if index == 0 else int(rng.integers(65, 1500))
+                frames.append(self.frame(item, rng, i, target, size, START, n))
+            item.plays[f"s{i}"] = frames
+        if index == 2:
+            item.ready[f"m{target}"] = rng.random(500) < 0.6
+        item.info["fair"] = target
+        return item
+
+
+class HotSpot(SwitchSequence):
+    """Half of the traffic to one output that is slow; the other outputs must go on beside it."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """The buffers fill with cells for the slow output until the inputs stall."""
+        item = self.begin("hot_spot", index, rng)
+        hot = int(rng.integers(self.ports))
+        for i in range(self.ports):
+            frames = []
+            for n in range(60):
+                o = hot if rng.random() < 0.5 else int(rng.integers(self.ports))
+                frames.append(self.frame(item, rng, i, o, int(rng.choice([64, 512, 4096])), START, n))
+            item.plays[f"s{i}"] = frames
+        item.ready[f"m{hot}"] = np.arange(100) % 20 == 0
+        item.max_cycles = 600_000
+        return item
+
+
+class Gaps(SwitchSequence):
+    """Cut-through frames with gaps, several inputs for one output: the match holds to the last beat.
+
+    Outputs stall in the middle as well: what was chosen stays chosen.
+    """
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Every input alternates between the contended output and its own."""
+        item = self.begin("gaps", index, rng)
+        for i in range(self.ports):
+            at, frames = START, []
+            for n in range(20):
+                size = int(rng.integers(65, 1000))
+                frame = self.frame(item, rng, i, 0 if n % 2 else i, size, at, n)
+                gaps = rng.integers(0, 12, 16).tolist()
+                frames.append(Frame(frame.data, at, gaps=gaps))
+                at += int(rng.integers(1, 100))
+            item.plays[f"s{i}"] = frames
+        item.ready = {"m0": rng.random(977) < 0.7}
+        return item
+
+
+class Unknown(SwitchSequence):
+    """Frames to nowhere among good ones: index not in the table, other prefix, too short to have one."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """A third of the frames is dropped, its cells come back."""
+        item = self.begin("unknown", index, rng)
+        roce = item.cfg["roce"]
+        for i in range(self.ports):
+            frames = []
+            for n in range(40):
+                size = int(rng.integers(38, 800))
+                good = self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n)
+                kind = int(rng.integers(6))
+                if kind == 0:
+                    free = next(x for x in rng.permutation(1024).tolist() if x not in item.info["indices"])
+                    good = Frame(frame_to(rng, roce, item.cfg["prefix"] << 10 | free, size), START)
+                elif kind == 1:
+                    bits = PREFIX_BITS[roce]
+                    other = item.cfg["prefix"] ^ 1 << int(rng.integers(bits))
+                    low = int(rng.choice(item.info["dest"][0])) & 0x3FF
+                    good = Frame(frame_to(rng, roce, other << 10 | low, size), START)
+                elif kind == 2 and n % 4 == 0:
+                    good = Frame(good.data[: 33 if roce else 3], START)
+                frames.append(good)
+            item.plays[f"s{i}"] = frames
+        return item
+
+
+class TooLong(SwitchSequence):
+    """Frames longer than a largest one are cut there and counted; nothing overflows, nothing hangs."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Lengths around the limit, and far beyond the buffer."""
+        item = self.begin("too_long", index, rng)
+        beats = (MAX_BEATS - 1, MAX_BEATS, MAX_BEATS + 1, MAX_BEATS + 2, 3 * MAX_BEATS, 700)
+        for i in range(self.ports):
+            frames = []
+            for n in range(12):
+                size = 64 * beats[int(rng.integers(len(beats)))] - int(rng.integers(64))
+                frames.append(self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n))
+            item.plays[f"s{i}"] = frames
+        item.ready["m0"] = rng.random(300) < 0.5
+        return item
