@@ -63,11 +63,8 @@ class Bench:
         self._clock.start()
         await ClockCycles(self.dut.clk, 2)
 
-    async def run_phase(self, number: int, wall_limit_s: float = 600.0) -> PhaseStats:
-        """Reset, start phase ``number`` and wait for its end. Raises :class:`PhaseTimeout`.
-
-        The files of the phase must be there. After the return its records are complete.
-        """
+    async def begin_phase(self, number: int) -> None:
+        """Reset and start phase ``number``; returns half a cycle before its cycle 0. Its files must be there."""
         dut = self.dut
         if self._clock is None:
             await self.start()
@@ -82,6 +79,11 @@ class Bench:
         await ClockCycles(dut.clk, RESET_CYCLES)
         await FallingEdge(dut.clk)
         dut.rst.value = 0
+
+    async def run_phase(self, number: int, wall_limit_s: float = 600.0) -> PhaseStats:
+        """Run phase ``number`` to its end. Raises :class:`PhaseTimeout`. After the return its records are complete."""
+        await self.begin_phase(number)
+        dut = self.dut
         begin = time.monotonic()
         done, timeout = RisingEdge(dut.done), RisingEdge(dut.timeout)
         chunk = 1000

@@ -42,7 +42,7 @@ def _show(r: Records, i: int, fmt: StreamFormat) -> str:
     beat = r[i]
     count = int(byte_mask(r[i : i + 1], fmt).sum())
     side = int.from_bytes(beat["side"].tobytes(), "little")
-    data = beat["data"].tobytes()[:count].hex(" ", 4)
+    data = beat["data"].tobytes()[:count].hex(" ", -4)
     last = " last" if beat["flags"] & LAST else ""
     unknown = " UNKNOWN BITS" if beat["flags"] & UNKNOWN else ""
     return f"cycle {beat['cycle']}{last}{unknown} bytes {count} side {side:#x}\n        {data}"
