@@ -72,6 +72,7 @@ class CQE_SYN(IntEnum):
     LOC_QP_OP = 0x02
     LOC_PROT = 0x04
     WR_FLUSH = 0x05
+    BAD_RESP = 0x10
     LOC_ACCESS = 0x11
     REM_INV_REQ = 0x12
     REM_ACCESS = 0x13

@@ -55,6 +55,7 @@ package microhop_pkg;
   localparam logic [7:0] CQE_SYN_LOC_QP_OP = 8'h2;
   localparam logic [7:0] CQE_SYN_LOC_PROT = 8'h4;
   localparam logic [7:0] CQE_SYN_WR_FLUSH = 8'h5;
+  localparam logic [7:0] CQE_SYN_BAD_RESP = 8'h10;
   localparam logic [7:0] CQE_SYN_LOC_ACCESS = 8'h11;
   localparam logic [7:0] CQE_SYN_REM_INV_REQ = 8'h12;
   localparam logic [7:0] CQE_SYN_REM_ACCESS = 8'h13;

@@ -24,6 +24,23 @@ package spec_pkg;
   localparam int DOORBELL_B_FIFO = 4;  // count
   localparam int DOORBELL_WR_FIFO = 8;  // count
   localparam int SWITCH_EGRESS_BEATS = 256;  // cells
+  localparam int RDMA_WQ_DEPTH = 8;  // count
+  localparam int RDMA_INLINE_BEATS = 32;  // cells
+  localparam int RDMA_PKT_DEPTH = 128;  // count
+  localparam int RDMA_TXB_BEATS = 512;  // cells
+  localparam int RDMA_RDQ_DEPTH = 8;  // count
+  localparam int RDMA_SQT_DEPTH = 64;  // count
+  localparam int RDMA_AR_DEPTH = 4;  // count
+  localparam int RDMA_OUT_DEPTH = 2;  // cells
+  localparam int RDMA_HDR_DEPTH = 16;  // count
+  localparam int RDMA_PAY_BEATS = 64;  // cells
+  localparam int RDMA_CMD_DEPTH = 8;  // count
+  localparam int RDMA_RET_DEPTH = 64;  // count
+  localparam int RDMA_AW_DEPTH = 8;  // count
+  localparam int RDMA_W_DEPTH = 16;  // cells
+  localparam int RDMA_CQ_DEPTH = 4;  // count
+  localparam int RDMA_CQEW_DEPTH = 4;  // count
+  localparam int RDMA_TIMER_LOG = 12;  // bits
 
 endpackage
 

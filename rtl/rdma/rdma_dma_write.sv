@@ -91,8 +91,9 @@ module rdma_dma_write
   wire aw_room = aw_count < ($clog2(AW_DEPTH) + 1)'(AW_DEPTH);
   wire w_room = w_count < ($clog2(W_DEPTH) + 1)'(W_DEPTH);
 
-  wire want_in, want_flush, first, last, out_en;
-  wire [6:0] done;
+  logic first;       // the next beat is the payload's first
+  logic [6:0] done;  // beats written
+  wire want_in, want_flush, last, out_en;
   wire [511:0] out_data;
   wire edge_beat = two && done + 1'b1 == n_first;  // the next beat ends the first burst
   wire can = act && !discard && w_room && (!edge_beat || aw_room);
@@ -110,8 +111,8 @@ module rdma_dma_write
   realign_t ra;
   assign ra.shift = 7'd64 - {1'b0, c.addr[5:0]};
   assign ra.skip  = 1'b0;
+  assign ra.flush = c.n_out != c.n_in;
   assign ra.n_in  = c.n_in;
-  assign ra.n_out = c.n_out;
 
   rdma_realign u_realign (
       .clk       (clk),
@@ -122,12 +123,11 @@ module rdma_dma_write
       .in_data   (pay_data),
       .fl_en     (fl_en),
       .want_in   (want_in),
+      .in_last   (),
       .want_flush(want_flush),
-      .first     (first),
       .last      (last),
       .out_en    (out_en),
-      .out_data  (out_data),
-      .done      (done)
+      .out_data  (out_data)
   );
 
   wire [5:0] tail = c.addr[5:0] + c.len[5:0];  // bytes of the last beat, 0: all 64
@@ -148,11 +148,23 @@ module rdma_dma_write
       next_page  <= c.addr[63:12] + 1'b1;
       first_strb <= 64'hffff_ffff_ffff_ffff << c.addr[5:0];
       last_strb  <= tail == 0 ? '1 : ~(64'hffff_ffff_ffff_ffff << tail);
-    end else if (drop_en) drop_n <= drop_n - 1'b1;
+      first      <= 1'b1;
+      done       <= '0;
+    end else begin
+      if (drop_en) drop_n <= drop_n - 1'b1;
+      if (out_en) begin
+        first <= 1'b0;
+        done  <= done + 1'b1;
+      end
+    end
   end
 
   // ---- to the bus ---------------------------------------------------------------------------------
   wire [63:0] strb = (first ? first_strb : '1) & (last ? last_strb : '1);
+  wire [511:0] masked;  // nothing of another packet shows beside the strobes
+  for (genvar i = 0; i < 64; i++) begin : g_mask
+    assign masked[8*i+:8] = strb[i] ? out_data[8*i+:8] : 8'h00;
+  end
   wire aw_empty, w_empty;
 
   sync_fifo #(
@@ -179,7 +191,7 @@ module rdma_dma_write
       .clk    (clk),
       .rst    (rst),
       .wr_en  (cqe_pop || out_en),
-      .wr_data(cqe_pop ? {1'b1, {64{1'b1}}, cqe_head_data} : {last || edge_beat, strb, out_data}),
+      .wr_data(cqe_pop ? {1'b1, {64{1'b1}}, cqe_head_data} : {last || edge_beat, strb, masked}),
       .rd_en  (m_axi_wvalid && m_axi_wready),
       .rd_data({m_axi_wlast, m_axi_wstrb, m_axi_wdata}),
       .empty  (w_empty),

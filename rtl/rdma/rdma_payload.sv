@@ -3,7 +3,7 @@
 // the answers and stores them in the transmit buffer; `done` has one word for each packet whose payload
 // is whole: 1 when memory reported an error in it.
 // The receive queue's reads share the address channel and go first. Read data always has its place
-// reserved; m_axi_rready falls for one cycle after a packet that needs the realigner's flush step.
+// reserved: m_axi_rready is always 1.
 // A read burst is cut so that it never crosses 4 KiB; addresses are rounded down to 64 B.
 `default_nettype none
 `include "microhop_assert.svh"
@@ -35,7 +35,7 @@ module rdma_payload
     input  wire [511:0] m_axi_rdata,    /// data
     input  wire  [1:0]  m_axi_rresp,    /// 0: good
     input  wire         m_axi_rvalid,   /// data offered
-    output wire         m_axi_rready,   /// data taken
+    output wire         m_axi_rready,   /// always 1
     input  wire         txb_pop,        /// tx takes a beat
     output wire [511:0] txb_data,       /// oldest beat of the transmit buffer
     output wire         done_empty,     /// no packet is whole
@@ -99,14 +99,14 @@ module rdma_payload
   end
 
   // ---- data ---------------------------------------------------------------------------------------
-  wire ra_empty, want_in, want_flush, out_en, ra_last;
+  wire ra_empty, want_in, in_last, want_flush, out_en, ra_last;
   wire [REALIGN_W-1:0] ra_cmd;
   wire [511:0] out_data;
-  wire in_en = m_axi_rvalid && m_axi_rready && m_axi_rid == ID_PAYLOAD;
+  wire in_en = m_axi_rvalid && m_axi_rid == ID_PAYLOAD;
   wire finish = out_en && ra_last;
-  wire start = !ra_empty && ((!want_in && !want_flush) || finish);
+  wire start = !ra_empty && (!want_in || (in_en && in_last));
 
-  assign m_axi_rready = !want_flush;
+  assign m_axi_rready = 1'b1;
 
   // Written beside the packet FIFO, so never more than PKT_DEPTH of them.
   sync_fifo #(
@@ -132,12 +132,11 @@ module rdma_payload
       .in_data   (m_axi_rdata),
       .fl_en     (want_flush),
       .want_in   (want_in),
+      .in_last   (in_last),
       .want_flush(want_flush),
-      .first     (),
       .last      (ra_last),
       .out_en    (out_en),
-      .out_data  (out_data),
-      .done      ()
+      .out_data  (out_data)
   );
 
   sync_fifo #(
@@ -154,12 +153,15 @@ module rdma_payload
       .count  ()
   );
 
-  logic bad;  // an earlier beat of this packet was bad
-  wire  bad_now = bad || (in_en && m_axi_rresp != 0);
+  // A flush step may share its cycle with the next packet's first beat, whose response is not its own.
+  wire  r_err = in_en && m_axi_rresp != 0;
+  logic bad;  // an earlier beat of the packet that is finished next was bad
+  wire  bad_now = bad || (r_err && !want_flush);
 
   always_ff @(posedge clk) begin
     if (rst) bad <= 1'b0;
-    else bad <= bad_now && !finish;
+    else if (finish) bad <= r_err && want_flush;
+    else bad <= bad || r_err;
   end
 
   sync_fifo #(

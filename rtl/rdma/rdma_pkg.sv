@@ -41,10 +41,10 @@ package rdma_pkg;
   typedef struct packed {
     logic [6:0] shift;  // bytes, 0..64: out = {this beat, beat before} >> shift
     logic       skip;   // the first input beat emits nothing
+    logic       flush;  // the last input beat leaves bytes for one output beat more
     logic [6:0] n_in;   // input beats, 1..65
-    logic [6:0] n_out;  // output beats, 1..65
   } realign_t;
-  localparam int REALIGN_W = 22;  // bits of realign_t
+  localparam int REALIGN_W = 16;  // bits of realign_t
 
   // entry of the WQE table, segmenter -> tracker
   typedef struct packed {

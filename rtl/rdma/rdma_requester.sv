@@ -213,10 +213,10 @@ module rdma_requester
   assign pkt_data  = p;
 
   realign_t ra;
-  assign ra.shift = laddr[5:0] == 0 ? 7'd64 : {1'b0, laddr[5:0]};
-  assign ra.skip  = laddr[5:0] != 0;
+  assign ra.shift = {1'b0, laddr[5:0]};
+  assign ra.skip  = 1'b1;
+  assign ra.flush = n_in == n_out;
   assign ra.n_in  = n_in;
-  assign ra.n_out = n_out;
   assign rd_addr    = laddr;
   assign rd_n_in    = n_in;
   assign rd_realign = ra;

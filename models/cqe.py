@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mlx5 completion queue entries, 64 bytes (rdma-core providers/mlx5): forming, reading, ring addresses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from models.protocol import CQE
+
+SIZE = 64
+
+
+class Cqe(NamedTuple):
+    """Fields of an entry; ``owner`` is the owner bit. Of an error entry only syn, qpn, wqe and sop count."""
+
+    op: int
+    qpn: int
+    wqe: int
+    owner: int
+    byte_cnt: int = 0
+    imm: int = 0
+    syn: int = 0
+    sop: int = 0
+    se: int = 0
+
+    def pack(self) -> bytes:
+        """The 64 bytes."""
+        out = bytearray(SIZE)
+        out[36:40] = self.imm.to_bytes(4, "big")
+        out[44:48] = self.byte_cnt.to_bytes(4, "big")
+        out[55] = self.syn
+        out[56:60] = (self.sop << 24 | self.qpn).to_bytes(4, "big")
+        out[60:62] = self.wqe.to_bytes(2, "big")
+        out[63] = self.op << 4 | self.se << 1 | self.owner
+        return bytes(out)
+
+    @classmethod
+    def unpack(cls, raw: bytes) -> Cqe:
+        """Fields of 64 bytes."""
+        word = int.from_bytes(raw[56:60], "big")
+        return cls(
+            op=raw[63] >> 4, qpn=word & 0xFFFFFF, wqe=int.from_bytes(raw[60:62], "big"), owner=raw[63] & 1,
+            byte_cnt=int.from_bytes(raw[44:48], "big"), imm=int.from_bytes(raw[36:40], "big"),
+            syn=raw[55], sop=word >> 24, se=raw[63] >> 1 & 1,
+        )  # fmt: skip
+
+    @property
+    def is_error(self) -> bool:
+        """An error entry of either queue."""
+        return self.op in (CQE.REQ_ERR, CQE.RESP_ERR)
+
+
+def entry_address(base: int, log: int, index: int) -> int:
+    """Address of the entry for producer index ``index`` in a ring of 2^``log`` entries."""
+    return base + (index & ((1 << log) - 1)) * SIZE
+
+
+def owner_bit(log: int, index: int) -> int:
+    """Owner bit of the pass over the ring that producer index ``index`` belongs to."""
+    return index >> log & 1
+
+
+def fresh_ring(log: int) -> bytes:
+    """A ring as software prepares it: every entry invalid, op_own 0xf0."""
+    return (bytes(SIZE - 1) + bytes([CQE.INVALID << 4])) * (1 << log)
