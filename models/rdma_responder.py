@@ -187,7 +187,7 @@ class Responder(Component):
             # The receive WQE and PSN seen are those of this cycle; whether one must be fetched shows at the next.
             self._go("combine", now + 1)
             self._seen = self.queue.head()
-            self._need = self._wants_wqe(hdr)
+            self._need = self._wants_wqe(now, hdr)
 
     def _combine(self, now: int) -> None:
         if self._need and self._seen is None and not self._was_fetched and not self.top.err.get(now):
@@ -196,9 +196,9 @@ class Responder(Component):
         else:
             self._go("decide", now + self._check - 1)
 
-    def _wants_wqe(self, hdr: Hdr) -> bool:
+    def _wants_wqe(self, now: int, hdr: Hdr) -> bool:
         """An expected request of a known kind that takes a receive WQE."""
-        if not self._admitted(hdr) or not self._state_fits(hdr) or hdr.psn != self.epsn.get(self.kernel.now):
+        if not self._admitted(hdr) or not self._state_fits(hdr) or hdr.psn != self.epsn.get(now):
             return False
         return self._in_sequence(hdr) and self._takes_wqe(hdr)
 
