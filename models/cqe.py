@@ -11,16 +11,17 @@ SIZE = 64
 
 
 class Cqe(NamedTuple):
-    """Fields of an entry; ``owner`` is the owner bit. Of an error entry only syn, qpn, wqe and sop count."""
+    """Fields of an entry; ``owner`` is the owner bit. Of an error entry only syndrome, qpn, wqe_counter and
+    send_opcode count."""
 
-    op: int
+    opcode: int
     qpn: int
-    wqe: int
+    wqe_counter: int
     owner: int
     byte_cnt: int = 0
     imm: int = 0
-    syn: int = 0
-    sop: int = 0
+    syndrome: int = 0
+    send_opcode: int = 0
     se: int = 0
 
     def pack(self) -> bytes:
@@ -28,26 +29,26 @@ class Cqe(NamedTuple):
         out = bytearray(SIZE)
         out[36:40] = self.imm.to_bytes(4, "big")
         out[44:48] = self.byte_cnt.to_bytes(4, "big")
-        out[55] = self.syn
-        out[56:60] = (self.sop << 24 | self.qpn).to_bytes(4, "big")
-        out[60:62] = self.wqe.to_bytes(2, "big")
-        out[63] = self.op << 4 | self.se << 1 | self.owner
+        out[55] = self.syndrome
+        out[56:60] = (self.send_opcode << 24 | self.qpn).to_bytes(4, "big")
+        out[60:62] = self.wqe_counter.to_bytes(2, "big")
+        out[63] = self.opcode << 4 | self.se << 1 | self.owner
         return bytes(out)
-
-    @classmethod
-    def unpack(cls, raw: bytes) -> Cqe:
-        """Fields of 64 bytes."""
-        word = int.from_bytes(raw[56:60], "big")
-        return cls(
-            op=raw[63] >> 4, qpn=word & 0xFFFFFF, wqe=int.from_bytes(raw[60:62], "big"), owner=raw[63] & 1,
-            byte_cnt=int.from_bytes(raw[44:48], "big"), imm=int.from_bytes(raw[36:40], "big"),
-            syn=raw[55], sop=word >> 24, se=raw[63] >> 1 & 1,
-        )  # fmt: skip
 
     @property
     def is_error(self) -> bool:
         """An error entry of either queue."""
-        return self.op in (CQE.REQ_ERR, CQE.RESP_ERR)
+        return self.opcode in (CQE.REQ_ERR, CQE.RESP_ERR)
+
+
+def parse(raw: bytes) -> Cqe:
+    """Fields of 64 bytes."""
+    word = int.from_bytes(raw[56:60], "big")
+    return Cqe(
+        opcode=raw[63] >> 4, qpn=word & 0xFFFFFF, wqe_counter=int.from_bytes(raw[60:62], "big"), owner=raw[63] & 1,
+        byte_cnt=int.from_bytes(raw[44:48], "big"), imm=int.from_bytes(raw[36:40], "big"),
+        syndrome=raw[55], send_opcode=word >> 24, se=raw[63] >> 1 & 1,
+    )  # fmt: skip
 
 
 def entry_address(base: int, log: int, index: int) -> int:
