@@ -49,7 +49,7 @@ dfflibmap -liberty {lib}
 abc -liberty {lib} -D {target} -constr {constr}
 opt_clean -purge
 tee -q -o {out}/stat.txt stat -liberty {lib}
-write_verilog -noattr -noexpr {out}/netlist.v
+write_verilog -noattr -noexpr -simple-lhs {out}/netlist.v
 """
 # the driver and the load of every port: a middling inverter and four of its inputs
 CONSTR = "set_driving_cell INVX4\nset_load 40.0 [all_outputs]\n"

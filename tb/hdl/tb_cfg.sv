@@ -15,7 +15,9 @@ module tb_cfg #(
   localparam int WB = (W + 7) / 8 * 8;
   string dir;
   int fd, n;
+  /* verilator lint_off UNUSEDSIGNAL */  // the pad bits of the file's last byte
   logic [WB-1:0] v;
+  /* verilator lint_on UNUSEDSIGNAL */
 
   initial q = '0;
 
