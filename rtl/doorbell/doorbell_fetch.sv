@@ -14,9 +14,9 @@ module doorbell_fetch
 (
     input  wire          clk,                /// clock
     input  wire          rst,                /// synchronous reset, active high
+    /* verilator lint_off UNUSEDSIGNAL */  // 64-byte and 8-byte aligned
     input  wire  [63:0]  sq_base,            /// address of the ring
     input  wire  [3:0]   sq_log,             /// log2 of its blocks
-    /* verilator lint_off UNUSEDSIGNAL */  // 8-byte aligned
     input  wire  [63:0]  dbr_addr,           /// address of the doorbell record
     /* verilator lint_on UNUSEDSIGNAL */
     input  wire  [15:0]  ci0,                /// index at reset
@@ -56,9 +56,13 @@ module doorbell_fetch
   logic [CW-1:0] inflight;   // blocks asked for and not returned
   logic [CW-1:0] held;       // the same and those in the FIFO
   logic        drain;        // blocks beyond the published index are on their way: wait for them
-  // R input register.
+  // R input register; the record's index is picked on the way in, which shortens its judgement.
   logic         rq_valid, rq_err;
   logic [511:0] rq_data;
+  logic [15:0]  rec;
+
+  // Word 1 of the record, big-endian: its low 16 bits are bytes 6 and 7 behind an 8-byte boundary of the beat.
+  wire [15:0] rec_le = m_axi_rdata[{dbr_addr[5:3], 6'd48}+:16];
 
   always_ff @(posedge clk) begin
     if (rst) rq_valid <= 1'b0;
@@ -66,6 +70,7 @@ module doorbell_fetch
     if (m_axi_rvalid) begin
       rq_data <= m_axi_rdata;
       rq_err  <= m_axi_rerr;
+      rec     <= {rec_le[7:0], rec_le[15:8]};
     end
   end
 
@@ -75,10 +80,6 @@ module doorbell_fetch
   wire wanted  = arr_blk && ri != pub;
   wire keep    = wanted && !rq_err;
   wire fail    = wanted && rq_err;
-
-  // The record: word 1, big-endian, its low 16 bits are bytes 6 and 7 behind an 8-byte boundary of the beat.
-  wire [15:0] rec_le = rq_data[{dbr_addr[5:3], 6'd48}+:16];
-  wire [15:0] rec    = {rec_le[7:0], rec_le[15:8]};
 
   // Distances from the next block to take, and the ring's size.
   wire [16:0] size   = 17'd1 << sq_log;
@@ -99,8 +100,13 @@ module doorbell_fetch
   wire can     = ar_count < AW'(DOORBELL_AR_FIFO) && !drain && !arr_rec && !fail;
   wire iss_rec = can && rung && !rec_busy && !stop;
   wire iss_blk = can && !iss_rec && fi != limit && held < CW'(BLOCKS);
-  wire [15:0] slot    = fi & ~(16'hffff << sq_log);
-  wire [63:0] ar_addr = iss_rec ? {dbr_addr[63:6], 6'b0} : sq_base + {42'b0, slot, 6'b0};
+  wire [14:0] slot    = fi[14:0] & ~(15'h7fff << sq_log);
+
+  // A 64-bit sum would be the longest path of the block: the upper part is one of two prepared values.
+  logic [42:0] base_up;  // upper part of the ring's address and one; steady, as the configuration is
+  always_ff @(posedge clk) base_up <= sq_base[63:21] + 1'b1;
+  wire [15:0] low = {1'b0, sq_base[20:6]} + {1'b0, slot};
+  wire [63:0] ar_addr = iss_rec ? {dbr_addr[63:6], 6'b0} : {low[15] ? base_up : sq_base[63:21], low[14:0], 6'b0};
 
   assign idle = !rung && !rec_busy && fi == pub && held == 0 && !drain && !stop;
 
