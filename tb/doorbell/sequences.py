@@ -162,6 +162,28 @@ class RecordBehind(PhaseSequence):
         return p.item(f"behind{index}", mem_ar=1.0 - 0.2 * index)
 
 
+class Fence(PhaseSequence):
+    """A producer without the fence between WQE and doorbell: the stale block must be seen, with it the WQE."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        p = Producer(rng, sq_log=5, ci0=-2, latency=40)
+        assert p.works is not None
+        for _ in range(6):
+            posted = good_wqe(rng, p.pi, p.cfg.qpn, size=12)
+            if index == 0:
+                p.publish(p.pi + 1)
+                p.ring_gpu(p.pi + 1)
+                p.works.append((Wr(wqe_index=p.pi, error=LOC_QP_OP), b""))  # the block still is zero
+                p.at += 100
+                p.fill(posted, expected=False)
+            else:
+                p.post(posted)
+            p.at += 100
+        return p.item(f"fence{index}")
+
+
 class Beyond(PhaseSequence):
     """The record beyond the ring, unreadable record, unreadable block: error at the consumer index, halt."""
 

@@ -28,10 +28,10 @@ class blueflame(PhaseTest):
 
 @pyuvm.test()
 class ring(PhaseTest):
-    """Wraps of ring and index, merged doorbells, lagging records, WQEs published in parts."""
+    """Wraps of ring and index, merged doorbells, lagging records, WQEs published in parts, a missing fence."""
 
     plan = PLAN
-    sequences = (s.Wraps, s.Merge, s.RecordBehind, s.Late)
+    sequences = (s.Wraps, s.Merge, s.RecordBehind, s.Late, s.Fence)
 
 
 @pyuvm.test()
