@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the doorbell; each is one sequence of tb/doorbell/sequences.py."""
+"""Tests of the doorbell; each runs sequences of tb/doorbell."""
 
 from __future__ import annotations
 
 import pyuvm
 
 from tb.common.uvm import PhaseTest
+from tb.doorbell import random_sequences as r
 from tb.doorbell import sequences as s
 from tb.doorbell.env import PLAN
 
@@ -47,4 +48,4 @@ class random_producers(PhaseTest):
     """Producers at random with delays and stalls."""
 
     plan = PLAN
-    sequences = (s.RandomProducers, s.Torture)
+    sequences = (r.RandomProducers, r.Torture)
