@@ -60,7 +60,7 @@ VERBS: Dict[str, Tuple[str, ...]] = {
     "sim": _SIM,
     "waves": (*_SIM, "lz4", "zlib"),
     "bench": _SIM,
-    "test": (*_SIM, "git", "iverilog", "tshark"),
+    "test": (*_SIM, "git", "iverilog", "tshark", "lz4", "zlib"),
     "mutants": (*_SIM, "git", "iverilog", "tshark"),
     "timing": ("sta", "osu018"),
     "lint": (),
