@@ -238,7 +238,8 @@ class WireRx(Component):
 
     :meth:`accept` takes a frame beat at its cycle; there is no stall. Packet beats come out of ``out``;
     a packet's first beat has its :class:`Hdr` as ``side``. ``on_free(now, n)`` is called at each cycle in
-    which ``free_cells`` is n > 0. ``counts`` has the frames by verdict.
+    which ``free_cells`` is n > 0. ``counts`` has the frames by verdict, ``verdicts`` each one's with the
+    cycle at which its counter shows it.
     """
 
     def __init__(
@@ -249,6 +250,7 @@ class WireRx(Component):
         self.on_free = on_free
         self.out: Fifo[Beat] = _PacketFifo(spec().cycles("latency.wire.rx"), f"{name}.out", self._leave)
         self.counts = dict.fromkeys((GOOD, DROP_FCS, DROP_FORMAT, DROP_ICRC), 0)
+        self.verdicts: list[tuple[int, str]] = []
         self._drop_latency = spec().cycles("latency.wire.rx_drop")
         self._free_latency = spec().cycles("latency.wire.rx_free")
         self._max_beats = spec().integer("frame.max_beats")
@@ -267,6 +269,7 @@ class WireRx(Component):
             return
         verdict, h, payload = parse_frame(bytes(self._frame), self._roce)
         self.counts[verdict] += 1
+        self.verdicts.append((now + self._drop_latency, verdict))
         cells = min(self._beats, self._max_beats)
         self._frame, self._beats = bytearray(), 0
         if verdict != GOOD:

@@ -17,8 +17,10 @@ module crc_beat
 
   localparam logic [32*BEAT_BITS-1:0] ROWS = beat_rows(POLY);
 
-  always_ff @(posedge clk) begin
-    if (en) for (int i = 0; i < WIDTH; i++) crc[i] <= ^(data & ROWS[i*BEAT_BITS+:BEAT_BITS]);
+  for (genvar i = 0; i < WIDTH; i++) begin : g_bit
+    wire [BEAT_BITS-1:0] row;  // a net: Icarus builds a wide constant anew at each use
+    assign row = ROWS[i*BEAT_BITS+:BEAT_BITS];
+    always_ff @(posedge clk) if (en) crc[i] <= ^(data & row);
   end
 
 endmodule

@@ -19,8 +19,7 @@ package crc_pkg;
   localparam logic [31:0] RESIDUE_ICRC = 32'hdebb_20e3;
   localparam logic [31:0] RESIDUE_VCRC = 32'h0000_556f;
 
-  // 512 message bits -> register, from a zero register. The rows' low 32 columns are also the
-  // register's own way through 512 zero bits, since the register is added to the first bits.
+  // 512 message bits -> register, from a zero register.
   function automatic logic [32*BEAT_BITS-1:0] beat_rows(input logic [31:0] poly);
     logic [31:0] col;
     col = 32'h1;
@@ -84,11 +83,6 @@ package crc_pkg;
   // 32 x 32 matrix times vector.
   function automatic logic [31:0] mul(input logic [1023:0] rows, input logic [31:0] v);
     for (int i = 0; i < 32; i++) mul[i] = ^(rows[i*32+:32] & v);
-  endfunction
-
-  // Low 32 columns of a beat matrix times vector: the register's way through one beat.
-  function automatic logic [31:0] mul_beat(input logic [32*BEAT_BITS-1:0] rows, input logic [31:0] v);
-    for (int i = 0; i < 32; i++) mul_beat[i] = ^(rows[i*BEAT_BITS+:32] & v);
   endfunction
 
 endpackage

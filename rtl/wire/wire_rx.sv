@@ -99,7 +99,8 @@ module wire_rx
   // ---- 3, 4, 5: control beside CRCs and checks -----------------------------------------------------
   logic v3, v4, v5, last3, last4, last5;
   logic [6:0] index3, index4, index5;
-  logic [2:0] lay3, lay4;
+  logic [2:0] lay3;
+  logic long3, long4;             // headers of more than one beat
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -120,7 +121,7 @@ module wire_rx
     index3 <= index2;
     index4 <= index3;
     index5 <= index4;
-    lay4   <= lay3;
+    long4  <= long3;
   end
 
   // ---- parse -----------------------------------------------------------------------------------------
@@ -168,8 +169,9 @@ module wire_rx
   end
 
   always_comb begin
-    skip3    = {6'b0, lay3[2] & lay3[1]};
-    skip4    = {6'b0, lay4[2] & lay4[1]};
+    long3    = lay3[2] && lay3[1];
+    skip3    = {6'b0, long3};
+    skip4    = {6'b0, long4};
     more3    = v3 && index3 > skip3 && index3 < MAX;
     flush4   = last4 && index4 >= skip4 && index4 < MAX;
     wr_en    = more3 || flush4;

@@ -77,17 +77,17 @@ module wire_rx_buf
   // ---- packets out -----------------------------------------------------------------------------------
   logic [ENTRY_W-1:0] head;
   logic [6:0] head_cells, head_beats;
-  logic [12:0] head_len;
+  logic [5:0] head_bytes;         // bytes in its last beat, 0 meaning 64
   logic [AW-1:0] rd_ptr;
   logic [6:0] left;               // beats of the packet behind the one offered
   logic [6:0] cells_out;          // cells of the packet offered
-  logic [5:0] end_bytes;          // bytes in its last beat, 0 meaning 64
+  logic [5:0] end_bytes;          // bytes in its last beat, likewise
   logic load, next, leave;
 
   always_comb begin
     head = list[list_rd];
     {head_cells, head_beats} = head[ENTRY_W-1:HDR_W];
-    head_len = head[12:0];
+    head_bytes = head[5:0];
     load  = !m_pkt_tvalid || m_pkt_tready;
     next  = load && left != 0;
     start = load && left == 0 && packets != 0;
@@ -113,10 +113,11 @@ module wire_rx_buf
       m_pkt_tdata <= mem[rd_ptr];
       m_pkt_tlast <= head_beats <= 1;
       for (int i = 0; i < 64; i++)
-        m_pkt_tkeep[i] <= head_beats > 1 || head_beats == 1 && (head_len[5:0] == 0 || 6'(i) < head_len[5:0]);
+        m_pkt_tkeep[i] <= head_beats > 1
+            || (head_beats == 1 && (head_bytes == 0 || 6'(i) < head_bytes));
       m_pkt_hdr <= head[HDR_W-1:0];
       cells_out <= head_cells;
-      end_bytes <= head_len[5:0];
+      end_bytes <= head_bytes;
     end
   end
 

@@ -25,16 +25,16 @@ module wire_rx_crc
     output logic         icrc_ok    /// ICRC is right; from the beat in which it ends to the frame's end
 );
 
-  localparam logic [32*BEAT_BITS-1:0] BEAT_I = beat_rows(POLY_ICRC);
-  localparam logic [32*BEAT_BITS-1:0] BEAT_V = beat_rows(POLY_VCRC);
+  localparam logic [1023:0] BEAT_I = ahead_rows(POLY_ICRC, 32, BEAT_BITS);
+  localparam logic [1023:0] BEAT_V = ahead_rows(POLY_VCRC, 16, BEAT_BITS);
   localparam logic [2047:0] GOOD_I = ahead_table(POLY_ICRC, RESIDUE_ICRC);
   localparam logic [2047:0] GOOD_V = ahead_table(POLY_VCRC, RESIDUE_VCRC);
 
   // Start values after one beat, as in wire_tx_crc.
   localparam logic [1023:0] BACK_I14 = back_rows(POLY_ICRC, 32, 112);
-  localparam logic [31:0] START_ROCE = mul_beat(BEAT_I, mul(BACK_I14, RESIDUE_ICRC));
-  localparam logic [31:0] START_I = mul_beat(BEAT_I, 32'hffff_ffff);
-  localparam logic [31:0] START_V = mul_beat(BEAT_V, 32'h0000_ffff);
+  localparam logic [31:0] START_ROCE = mul(BEAT_I, mul(BACK_I14, RESIDUE_ICRC));
+  localparam logic [31:0] START_I = mul(BEAT_I, 32'hffff_ffff);
+  localparam logic [31:0] START_V = mul(BEAT_V, 32'h0000_ffff);
 
   logic [511:0] covered;
   always_comb begin
@@ -72,10 +72,10 @@ module wire_rx_crc
       zeros2  <= zeros1;
       covers2 <= covers1;
       beyond2 <= beyond1;
-      si      <= di ^ (first1 ? (roce ? START_ROCE : START_I) : mul_beat(BEAT_I, si));
+      si      <= di ^ (first1 ? (roce ? START_ROCE : START_I) : mul(BEAT_I, si));
     end
-    if (v1 && roce) sf <= df ^ (first1 ? START_I : mul_beat(BEAT_I, sf));
-    if (v1 && !roce) sv <= dv ^ 16'(first1 ? START_V : mul_beat(BEAT_V, 32'(sv)));
+    if (v1 && roce) sf <= df ^ (first1 ? START_I : mul(BEAT_I, sf));
+    if (v1 && !roce) sv <= dv ^ 16'(first1 ? START_V : mul(BEAT_V, 32'(sv)));
     if (v2) begin
       frame_ok <= roce ? sf == GOOD_I[zeros2*32+:32] : sv == GOOD_V[zeros2*32+:16];
       if (covers2) icrc_ok <= si == GOOD_I[beyond2*32+:32];

@@ -18,7 +18,9 @@ module wire_rx_parse
     input  wire              clk,        /// clock
     input  wire              roce,       /// format
     input  wire              v1,         /// beat
+    /* verilator lint_off UNUSEDSIGNAL */  // addresses and variant fields are not checked
     input  wire  [511:0]     d1,         /// its bytes, zero beyond its end
+    /* verilator lint_on UNUSEDSIGNAL */
     input  wire              first1,     /// first beat of the frame
     input  wire  [6:0]       index1,     /// number in the frame, from 0, stays at 127
     input  wire  [6:0]       bytes1,     /// bytes in it, 1..64
@@ -40,7 +42,8 @@ module wire_rx_parse
 );
 
   // ---- fields read in the first beat -----------------------------------------------------------------
-  logic [7:0]  opcode, b9;
+  logic [7:0]  opcode;
+  logic [5:0]  pad_tver;
   logic [2:0]  ext;
   logic [15:0] ip_len, udp_len;
   logic [10:0] pkt_len;
@@ -57,7 +60,7 @@ module wire_rx_parse
 
   always_comb begin
     opcode  = roce ? d1[42*8+:8] : d1[8*8+:8];
-    b9      = roce ? d1[43*8+:8] : d1[9*8+:8];
+    pad_tver = roce ? d1[43*8+:6] : d1[9*8+:6];
     ext     = ext_of(opcode);
     ip_len  = {d1[16*8+:8], d1[17*8+:8]};
     udp_len = {d1[38*8+:8], d1[39*8+:8]};
@@ -80,8 +83,8 @@ module wire_rx_parse
       span_q   <= span;
       lay2     <= {roce, ext[2], ext[1] | ext[0]};
       counted2 <= roce ? ip_len[15:2] : 14'(pkt_len);
-      pad2     <= b9[5:4];
-      ok2      <= fixed_ok && b9[3:0] == 0;
+      pad2     <= pad_tver[5:4];
+      ok2      <= fixed_ok && pad_tver[3:0] == 0;
       tiny2    <= roce && ip_len == 16'd44;
       long2    <= roce && ip_len[15:13] != 0;
     end
@@ -101,7 +104,6 @@ module wire_rx_parse
   logic [14:0] words3;            // payload and pad; negative when the headers do not fit
   logic [1:0]  pad3;
   logic        ok3, tiny3;
-  logic [2:0]  lay3;
 
   always_ff @(posedge clk) begin
     if (v1) bytes2 <= bytes1;
@@ -118,13 +120,14 @@ module wire_rx_parse
       pad3   <= pad2;
       ok3    <= ok2 && !long2 && index2 < 7'(FRAME_MAX_BEATS);
       tiny3  <= tiny2;
-      lay3   <= lay2;
     end
   end
 
   // ---- checks and fields -------------------------------------------------------------------------------
+  /* verilator lint_off UNUSEDSIGNAL */  // reserved and checked fields go no further
   logic [HEAD_MAX*8-1:0] be3;     // first byte on the wire in the highest bits
   logic [95:0]  bth3;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [159:0] ext_bytes3;
   logic [2:0]   kind3;
   hdr_t         hdr3, hdr4;

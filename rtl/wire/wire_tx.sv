@@ -70,14 +70,10 @@ module wire_tx
 
   // ---- delay beside the CRCs -----------------------------------------------------------------------
   logic [STAGES:1] v;
-  logic [511:0] d [STAGES+1];
   // {content ends here, behind the content, last beat, padded frame, end word, last word}
-  logic [12:0] t [STAGES+1];
-
-  always_comb begin
-    d[0] = f_data;
-    t[0] = {f_end, !f_body, f_last, f_eth_pad, f_end_word, f_last_word};
-  end
+  wire  [12:0] f_tags = {f_end, !f_body, f_last, f_eth_pad, f_end_word, f_last_word};
+  wire  [511:0] data5;
+  wire  [12:0] tags5;
 
   always_ff @(posedge clk) begin
     if (rst) v <= '0;
@@ -85,45 +81,36 @@ module wire_tx
   end
 
   for (genvar i = 1; i <= STAGES; i++) begin : g_delay
-    logic en;
-    if (i == 1) begin : g_en
-      assign en = f_valid;
-    end else begin : g_en
-      assign en = v[i-1];
-    end
-    always_ff @(posedge clk) begin
-      if (en) begin
-        d[i] <= d[i-1];
-        t[i] <= t[i-1];
-      end
+    logic [511:0] d;
+    logic [12:0]  t;
+    if (i == 1) begin : g_in
+      always_ff @(posedge clk) if (f_valid) {t, d} <= {f_tags, f_data};
+    end else begin : g_in
+      always_ff @(posedge clk) if (v[i-1]) {t, d} <= {g_delay[i-1].t, g_delay[i-1].d};
     end
   end
 
+  assign data5 = g_delay[STAGES].d;
+  assign tags5 = g_delay[STAGES].t;
+
   // ---- insert ----------------------------------------------------------------------------------------
-  logic         ends5, behind5, last5, pad5;
-  logic [4:0]   word5;
-  logic [3:0]   tail5;
-  logic [31:0]  at5;              // bit w: the first CRC word goes to word w of this beat and the next
+  wire          ends5, behind5, last5, pad5;
+  wire  [4:0]   word5;
+  wire  [3:0]   tail5;
+  assign {ends5, behind5, last5, pad5, word5, tail5} = tags5;
+
+  // First CRC word to word w of the beat in which the content ends: bit w of hot5. The words may reach
+  // over the beat's end: in the beat behind, only what lies beyond word 15 is left of them, the words
+  // behind one that was put at 14 or 15 included. Bit w + 2 of at5: a first CRC word at w.
+  wire  [31:0]  hot5 = (ends5 || behind5) ? 32'h1 << word5 : 32'h0;
+  wire  [17:0]  at5  = behind5 ? {hot5[31:16], hot5[15:14]} : {hot5[15:0], 2'b00};
   logic [511:0] put5;
   logic [63:0]  keep5;
 
   always_comb begin
-    {ends5, behind5, last5, pad5, word5, tail5} = t[STAGES];
-    at5 = (ends5 || behind5) ? 32'h1 << word5 : 32'h0;
-    if (behind5) at5 = {16'h0, at5[31:16]};
-  end
-
-  // The words may reach over the end of their beat: in the beat behind the content only what lies
-  // beyond word 15 is left of them, the two words before its start included.
-  logic [1:0] over5;              // first CRC word was put at word 15, 14 of the beat before
-  always_comb begin
-    over5 = '0;
-    if (behind5) over5 = {word5 == 5'd14, word5 == 5'd15};
-    for (int w = 0; w < 16; w++) begin
-      put5[w*32+:32] = ({32{at5[w]}} & words[31:0])
-          | ({32{w >= 1 ? at5[w>=1?w-1:0] : over5[0]}} & words[63:32])
-          | ({32{w >= 2 ? at5[w>=2?w-2:0] : (w == 1 ? over5[0] : over5[1])}} & words[95:64]);
-    end
+    for (int w = 0; w < 16; w++)
+      put5[w*32+:32] = ({32{at5[w+2]}} & words[31:0]) | ({32{at5[w+1]}} & words[63:32])
+          | ({32{at5[w]}} & words[95:64]);
     for (int i = 0; i < 64; i++) keep5[i] = !last5 || pad5 || i < 32'({tail5, 2'b10});
   end
 
@@ -135,7 +122,7 @@ module wire_tx
     if (rst) v6 <= 1'b0;
     else v6 <= v[STAGES];
     if (v[STAGES]) begin
-      data6 <= d[STAGES] | put5;
+      data6 <= data5 | put5;
       keep6 <= keep5;
       last6 <= last5;
     end

@@ -28,8 +28,8 @@ module wire_tx_crc
 );
 
   // One beat's way, and small steps back (bytes in the name).
-  localparam logic [32*BEAT_BITS-1:0] BEAT_I = beat_rows(POLY_ICRC);
-  localparam logic [32*BEAT_BITS-1:0] BEAT_V = beat_rows(POLY_VCRC);
+  localparam logic [1023:0] BEAT_I = ahead_rows(POLY_ICRC, 32, BEAT_BITS);
+  localparam logic [1023:0] BEAT_V = ahead_rows(POLY_VCRC, 16, BEAT_BITS);
   localparam logic [1023:0] BACK_I2 = back_rows(POLY_ICRC, 32, 16);
   localparam logic [1023:0] BACK_I4 = back_rows(POLY_ICRC, 32, 32);
   localparam logic [1023:0] BACK_I6 = back_rows(POLY_ICRC, 32, 48);
@@ -48,9 +48,9 @@ module wire_tx_crc
   // Start values after one beat of zeros. RoCEv2's ICRC starts with eight bytes of ones, which leave
   // RESIDUE_ICRC, and the 14 Ethernet bytes before the IPv4 header must not count: run back over them.
   localparam logic [1023:0] BACK_I14 = back_rows(POLY_ICRC, 32, 112);
-  localparam logic [31:0] START_ROCE = mul_beat(BEAT_I, mul(BACK_I14, RESIDUE_ICRC));
-  localparam logic [31:0] START_I = mul_beat(BEAT_I, 32'hffff_ffff);
-  localparam logic [31:0] START_V = mul_beat(BEAT_V, 32'h0000_ffff);
+  localparam logic [31:0] START_ROCE = mul(BEAT_I, mul(BACK_I14, RESIDUE_ICRC));
+  localparam logic [31:0] START_I = mul(BEAT_I, 32'hffff_ffff);
+  localparam logic [31:0] START_V = mul(BEAT_V, 32'h0000_ffff);
 
   // ---- 1: matrices -------------------------------------------------------------------------------
   logic [31:0] di, df;
@@ -71,25 +71,56 @@ module wire_tx_crc
   logic [3:0] zeros2;
   logic [1:0] zeros3;
 
-  logic [31:0] bi_a, bf_a, icrc, fcs;
-  logic [15:0] bv_a, vcrc;
+  // Functions, called where their stage moves: a stage at rest costs no simulation time.
 
-  always_comb begin
-    // The frame's content ends on a word (native) or two bytes behind one (RoCE), which takes two
-    // bytes more. The FCS makes up for them when it is taken on over the ICRC.
-    case ({roce, zeros2[0]})
-      2'b00: bi_a = si;
-      2'b01: bi_a = mul(BACK_I4, si);
-      2'b10: bi_a = mul(BACK_I2, si);
-      default: bi_a = mul(BACK_I6, si);
+  // Out of the ICRC's register: z[0] words, z[1] double words of zeros. Content ends on a word
+  // (native) or two bytes behind one (RoCE), which takes two bytes more.
+  function automatic logic [31:0] back_low_i(input logic r, input logic [1:0] z, input logic [31:0] s);
+    logic [31:0] t;
+    case ({r, z[0]})
+      2'b00: t = s;
+      2'b01: t = mul(BACK_I4, s);
+      2'b10: t = mul(BACK_I2, s);
+      default: t = mul(BACK_I6, s);
     endcase
-    bf_a = zeros2[0] ? mul(BACK_I6, sf) : mul(BACK_I2, sf);
-    bv_a = zeros2[0] ? 16'(mul(BACK_V4, 32'(sv))) : sv;
+    return z[1] ? mul(BACK_I8, t) : t;
+  endfunction
 
-    icrc = ~ri;
-    fcs  = ~(pad4 ? mul(ICRC_F_PAD, rf ^ icrc) : mul(ICRC_F, rf ^ icrc));
-    vcrc = ~16'(mul(ICRC_V, icrc ^ 32'(rv)));
-  end
+  // The same for the FCS, always RoCE, and the VCRC, always native.
+  function automatic logic [31:0] back_low_f(input logic [1:0] z, input logic [31:0] s);
+    logic [31:0] t;
+    t = z[0] ? mul(BACK_I6, s) : mul(BACK_I2, s);
+    return z[1] ? mul(BACK_I8, t) : t;
+  endfunction
+
+  function automatic logic [15:0] back_low_v(input logic [1:0] z, input logic [15:0] s);
+    logic [31:0] t;
+    t = z[0] ? mul(BACK_V4, {16'h0, s}) : {16'h0, s};
+    return 16'(z[1] ? mul(BACK_V8, t) : t);
+  endfunction
+
+  // Four and eight words of zeros.
+  function automatic logic [31:0] back_high_i(input logic [1:0] z, input logic [31:0] s);
+    logic [31:0] t;
+    t = z[0] ? mul(BACK_I16, s) : s;
+    return z[1] ? mul(BACK_I32, t) : t;
+  endfunction
+
+  function automatic logic [15:0] back_high_v(input logic [1:0] z, input logic [15:0] s);
+    logic [31:0] t;
+    t = z[0] ? mul(BACK_V16, {16'h0, s}) : {16'h0, s};
+    return 16'(z[1] ? mul(BACK_V32, t) : t);
+  endfunction
+
+  // The three words behind the content: ICRC and VCRC, or ICRC, padding and FCS.
+  function automatic logic [95:0] trailer(
+      input logic r, input logic pad, input logic [31:0] i, input logic [31:0] f, input logic [15:0] v);
+    logic [31:0] icrc, fcs;
+    icrc = ~i;
+    if (!r) return {48'h0, ~16'(mul(ICRC_V, icrc ^ {16'h0, v})), icrc};
+    fcs = ~(pad ? mul(ICRC_F_PAD, f ^ icrc) : mul(ICRC_F, f ^ icrc));
+    return pad ? {fcs, 16'h0, icrc, 16'h0} : {16'h0, fcs, icrc, 16'h0};
+  endfunction
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -111,45 +142,26 @@ module wire_tx_crc
       pad1   <= eth_pad;
     end
     if (v1) begin
-      si     <= di ^ (first1 ? (roce ? START_ROCE : START_I) : mul_beat(BEAT_I, si));
+      si     <= di ^ (first1 ? (roce ? START_ROCE : START_I) : mul(BEAT_I, si));
       zeros2 <= zeros1;
       pad2   <= pad1;
     end
-    if (v1 && roce) sf <= df ^ (first1 ? START_I : mul_beat(BEAT_I, sf));
-    if (v1 && !roce) sv <= dv ^ 16'(first1 ? START_V : mul_beat(BEAT_V, 32'(sv)));
+    if (v1 && roce) sf <= df ^ (first1 ? START_I : mul(BEAT_I, sf));
+    if (v1 && !roce) sv <= dv ^ 16'(first1 ? START_V : mul(BEAT_V, 32'(sv)));
     if (ends2) begin
-      bi     <= zeros2[1] ? mul(BACK_I8, bi_a) : bi_a;
-      bf     <= zeros2[1] ? mul(BACK_I8, bf_a) : bf_a;
-      bv     <= zeros2[1] ? 16'(mul(BACK_V8, 32'(bv_a))) : bv_a;
+      bi     <= back_low_i(roce, zeros2[1:0], si);
+      if (roce) bf <= back_low_f(zeros2[1:0], sf);
+      else bv <= back_low_v(zeros2[1:0], sv);
       zeros3 <= zeros2[3:2];
       pad3   <= pad2;
     end
     if (ends3) begin
-      case (zeros3)
-        2'd0: ri <= bi;
-        2'd1: ri <= mul(BACK_I16, bi);
-        2'd2: ri <= mul(BACK_I32, bi);
-        default: ri <= mul(BACK_I16, mul(BACK_I32, bi));
-      endcase
-      case (zeros3)
-        2'd0: rf <= bf;
-        2'd1: rf <= mul(BACK_I16, bf);
-        2'd2: rf <= mul(BACK_I32, bf);
-        default: rf <= mul(BACK_I16, mul(BACK_I32, bf));
-      endcase
-      case (zeros3)
-        2'd0: rv <= bv;
-        2'd1: rv <= 16'(mul(BACK_V16, 32'(bv)));
-        2'd2: rv <= 16'(mul(BACK_V32, 32'(bv)));
-        default: rv <= 16'(mul(BACK_V16, mul(BACK_V32, 32'(bv))));
-      endcase
+      ri <= back_high_i(zeros3, bi);
+      if (roce) rf <= back_high_i(zeros3, bf);
+      else rv <= back_high_v(zeros3, bv);
       pad4 <= pad3;
     end
-    if (ends4) begin
-      if (!roce) words <= {32'h0, 16'h0, vcrc, icrc};
-      else if (pad4) words <= {fcs, 16'h0, icrc[31:16], icrc[15:0], 16'h0};
-      else words <= {16'h0, fcs, icrc, 16'h0};
-    end
+    if (ends4) words <= trailer(roce, pad4, ri, rf, rv);
   end
 
 endmodule
