@@ -84,5 +84,13 @@ def render(report: dict[str, Any], extra: dict[str, Any]) -> str:
     paths = []
     for name in names:
         stages = [s for s in report["stages"] if s["path"] == name]
-        paths.append({"name": name, "stages": stages, "sum": reports.total(stages), "svg": waterfall(stages)})
+        paths.append(
+            {
+                "name": name,
+                "stages": stages,
+                "sum": reports.total(stages),
+                "svg": waterfall(stages),
+                "marks": reports.marks_of(stages),
+            }
+        )
     return env.get_template("report.html.j2").render(r=report, x=extra, paths=paths)

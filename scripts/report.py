@@ -123,14 +123,25 @@ def total(stages: list[dict[str, Any]]) -> dict[str, Any]:
         values = [s[key] for s in stages]
         return None if any(v is None for v in values) else sum(values)
 
+    by_kind = {k: sum(s["ns"] for s in stages if s["kind"] == k) for k in ("rtl", "constant")}
     counted = [s for s in stages if s["cycles"] is not None and s["model_cycles"] is not None]
     return {
         "cycles": sum(s["cycles"] for s in stages if s["cycles"] is not None),
         "ns": add("ns"),
+        "rtl_ns": by_kind["rtl"],
+        "constant_ns": by_kind["constant"],
         "budget_ns": add("budget_ns"),
         "model_cycles": sum(s["model_cycles"] for s in counted) if counted else None,
         "difference": sum(s["cycles"] - s["model_cycles"] for s in counted) if counted else None,
     }
+
+
+def marks_of(stages: list[dict[str, Any]]) -> dict[str, str]:
+    """The marks that these stages carry, each with what it means (spec/)."""
+    from models.spec import MARKS
+
+    used = sorted({s["mark"] for s in stages if s["mark"]})
+    return {m: MARKS.get(m, "see spec/") for m in used}
 
 
 def number(value: Any, digits: int = 1) -> str:
@@ -170,6 +181,7 @@ def write(run_dir: Path, report: dict[str, Any], extra: dict[str, Any]) -> None:
 
 
 def _stage_table(report: dict[str, Any], path: str) -> Any:
+    from rich.markup import escape
     from rich.table import Table
 
     stages = [s for s in report["stages"] if s["path"] == path]
@@ -191,9 +203,9 @@ def _stage_table(report: dict[str, Any], path: str) -> Any:
     for s in stages:
         spare = None if s["budget_ns"] is None else s["budget_ns"] - s["ns"]
         apart = difference(s)
-        constant = f" [dim]constant[/] [dim]{s['mark'] or ''}[/]" if s["kind"] == "constant" else ""
+        constant = f"  [dim]({s['mark'] or 'constant'})[/]" if s["kind"] == "constant" else ""
         table.add_row(
-            s["name"] + constant,
+            escape(s["name"]) + constant,
             number(s["cycles"]),
             number(s["ns"]),
             number(s["budget_ns"]),
@@ -212,8 +224,14 @@ def show(console: Console, report: dict[str, Any], extra: dict[str, Any]) -> Non
     paths = paths_of(report, extra.get("main_path"))
     if paths:
         console.print(_stage_table(report, paths[0]))
+        stages = [x for x in report["stages"] if x["path"] == paths[0]]
+        sums = total(stages)
+        marks = "; ".join(f"({m}) {meaning}" for m, meaning in marks_of(stages).items())
+        console.print(f"RTL {number(sums['rtl_ns'])} ns, constants of the model {number(sums['constant_ns'])} ns")
+        if marks:
+            console.print(f"[dim]constants: {escape(marks)}[/]")
         if len(paths) > 1:
-            console.print(f"[dim]{len(paths) - 1} more paths in the report[/]")
+            console.print(f"[dim]also in the report: {escape(', '.join(paths[1:]))}[/]", soft_wrap=True)
     if report["figures"]:
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         for name, f in report["figures"].items():

@@ -105,7 +105,8 @@ def make(folder: Path, blocks: str = BLOCKS) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (folder / "scripts").symlink_to(ROOT / "scripts")
+    for name in ("models", "scripts"):
+        (folder / name).symlink_to(ROOT / name)
     return folder
 
 
