@@ -7,12 +7,13 @@ of the RTL's (``tb/fabric/waterfall.py`` walks both).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from models.kernel import Beat, Component, Fifo, Kernel
+from models.kernel import Beat, Kernel
 from models.link import Link, connect
 from models.nic import Nic, NicConfig
+from models.stamps import Stamps
 from models.switch import Switch
 
 LEAF_UP = 7
@@ -32,47 +33,21 @@ class Net:
     prefix: int
 
 
-class Stamps:
-    """Cycles of events by stamp name."""
-
-    def __init__(self) -> None:
-        self.cycles: dict[str, list[int]] = {}
-
-    def add(self, name: str, cycle: int) -> None:
-        """One event."""
-        self.cycles.setdefault(name, []).append(cycle)
-
-    def firsts(self, name: str) -> Callable[[int, Beat], None]:
-        """A FIFO's ``on_pop`` that stamps the first beat of each frame or packet."""
-        inside = False
-
-        def popped(cycle: int, beat: Beat) -> None:
-            nonlocal inside
-            if not inside:
-                self.add(name, cycle)
-            inside = not beat.last
-
-        return popped
-
-
-def stamp_link(stamps: Stamps, name: str, link: Link, cable: int, far: str, far_link: Link) -> None:
-    """Stamps of one direction of a cable: ``link`` sends, ``far_link`` receives."""
-    link.tx.trace = True
-    inside = False
-    for cycle, beat in link.tx.sent_beats:
-        if not inside:
-            mac = cycle + link.tx.f.tx_out
-            stamps.add(f"{name}.mac_tx", mac)
-            stamps.add(f"{name}.phy_tx", mac + link.phy_tx)
-            stamps.add(f"{far}.phy_rx", mac + link.phy_tx + cable)
-            stamps.add(f"{far}.mac_rx", mac + link.phy_tx + cable + far_link.phy_rx)
-            stamps.add(f"{far}.core_rx", mac + link.phy_tx + cable + far_link.phy_rx + far_link.tx.f.rx)
-        inside = not beat.last
-    inside = False
+def stamp_cable(stamps: Stamps, name: str, link: Link, cable: int, far: str, far_link: Link) -> None:
+    """Stamps of one direction of a cable after a run: ``link`` sends, ``far_link`` receives."""
+    mac_tx, core_tx = stamps.first(f"{name}.mac_tx"), stamps.first(f"{name}.core_tx")
     for cycle, beat in link.tx.accepted:
-        if not inside:
-            stamps.add(f"{name}.core_tx", cycle)
-        inside = not beat.last
+        core_tx(cycle, beat.last)
+    for cycle, beat in link.tx.sent_beats:
+        mac_tx(cycle + link.tx.f.tx_out, beat.last)
+    for mac in stamps.cycles.get(f"{name}.mac_tx", ()):
+        at = mac
+        for place, delay in (
+            (f"{name}.phy_tx", link.phy_tx), (f"{far}.phy_rx", cable), (f"{far}.mac_rx", far_link.phy_rx),
+            (f"{far}.core_rx", far_link.tx.f.rx),
+        ):  # fmt: skip
+            at += delay
+            stamps.add(place, at)
 
 
 class Fabric:
@@ -83,7 +58,7 @@ class Fabric:
         self.kernel = Kernel()
         self.stamps = Stamps()
         self.nics = [
-            Nic(self.kernel, name, config, roce=net.roce, phy_tx=net.phy_tx, phy_rx=net.phy_rx, stamps=self.stamps)
+            Nic(self.kernel, name, config, phy_tx=net.phy_tx, phy_rx=net.phy_rx, stamps=self.stamps)
             for name, config in zip(("nic_a", "nic_b"), nics, strict=True)
         ]
         self.switches = [
@@ -126,7 +101,7 @@ class Fabric:
         """To the end, or :class:`models.kernel.Stuck` at ``limit``; returns the stamps."""
         self.kernel.run(limit)
         for name, link, far, far_link in self._cables:
-            stamp_link(self.stamps, name, link, self.net.cable, far, far_link)
+            stamp_cable(self.stamps, name, link, self.net.cable, far, far_link)
         for name, switch in zip(("leaf0", "spine", "leaf1"), self.switches, strict=True):
             for cycle, port in switch.stored_log:
                 self.stamps.add(f"{name}.voq{port}", cycle)

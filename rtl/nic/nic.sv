@@ -125,7 +125,9 @@ module nic
   wire              db_arvalid, db_arready, db_rvalid;
   wire              rd_arvalid, rd_arready, rd_rvalid;
 
-  doorbell u_doorbell (
+  doorbell #(
+      .TAP({TAP, ".doorbell"})
+  ) u_doorbell (
       .clk(clk), .rst(rst), .cfg(cfg_doorbell),
       .s_uar_awid(s_uar_awid), .s_uar_awaddr(s_uar_awaddr), .s_uar_awlen(s_uar_awlen),
       .s_uar_awvalid(s_uar_awvalid), .s_uar_awready(s_uar_awready),
@@ -161,7 +163,9 @@ module nic
       .m_axi_wlast(m_axi_wlast), .m_axi_wvalid(m_axi_wvalid), .m_axi_wready(m_axi_wready),
       .m_axi_bid(m_axi_bid), .m_axi_bresp(m_axi_bresp), .m_axi_bvalid(m_axi_bvalid),
       .m_axi_bready(m_axi_bready),
-      .qp_state(qp_state)
+      .qp_state(qp_state),
+      .e_psn(), .msn(), .nxt_psn(), .una_psn(), .cnt_drop_admit(), .cnt_drop_state(), .cnt_drop_seq(),
+      .cnt_drop_resp(), .cnt_acks(), .cnt_naks(), .cnt_cqes()
   );
 
   axi_read_merge u_read_merge (

@@ -6,15 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 
-from models import cqe
+from models import cqe, wqe
 from models.fabric import Fabric, Net
 from models.link import cable_cycles, phy_cycles
 from models.nic import NicConfig
 from models.protocol import CQE, QP, WQE
 from models.spec import spec
-from tb.common.axi import memory_after, memory_prediction, memory_rows, store_rows
+from tb.common.axi import memory_after, memory_prediction, memory_rows, store_items, store_prediction, store_rows
 from tb.common.beats import StreamFormat
 from tb.common.run import RunContext
+from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.fabric import layout
 from tb.fabric.experiment import (
@@ -45,7 +46,6 @@ def model_of(exp: Experiment, phase: PhaseRecords) -> Fabric:
                 windows=layout.WINDOWS,
                 image=s.image,
                 pokes=s.pokes,
-                stores=s.stores,
             )
         )
     return Fabric(net, (nics[0], nics[1]), table(exp))
@@ -55,11 +55,17 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Every record, from the stimulus alone."""
     exp: Experiment = phase.item.info["experiment"]
     model = model_of(exp, phase)
+    sources = []
+    for suffix, nic in zip("ab", model.nics, strict=True):
+        records = phase.item.files[f"store_{suffix}.store"]
+        sources.append((records, StoreSource(model.kernel, f"store_{suffix}", store_items(records), nic)))
     phase.item.info["stamps"] = model.run(exp.max_cycles)
     out: dict[str, Any] = {"status": model_status(model)}
     for n, suffix in enumerate("ab"):
         out[f"cable_{suffix}"] = model.cable_beats(n)
-        rows = memory_prediction(f"mem_{suffix}", model.nics[n].memory) | model.nics[n].store_prediction(f"store_{suffix}")
+        nic = model.nics[n]
+        rows = memory_prediction(f"mem_{suffix}", nic.memory)
+        rows |= store_prediction(f"store_{suffix}", *sources[n], nic.responses)
         out |= {name: r for name, r in rows.items() if name in PLAN.rows}
     return out
 
@@ -95,8 +101,6 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
 
 def wanted_sends(me: layout.Side, messages: list[Message]) -> list[dict[str, int]]:
     """Send completions due: opcode and WQE counter of each signalled message."""
-    from models import wqe
-
     out, index = [], me.send_index
     for m in messages:
         units = 1 + (m.op in wqe.WRITES)
