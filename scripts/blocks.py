@@ -112,6 +112,7 @@ class Block(_Strict):
     build_limit_s: float = Field(default=600, gt=0)
     run_limit_s: float = Field(default=120, gt=0)
     optimize: Literal[0, 1, 2, 3] = 3
+    separate: list[str] = Field(default_factory=list)
     timing: list[Timing] = Field(default_factory=list)
 
     @model_validator(mode="after")

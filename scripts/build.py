@@ -56,6 +56,7 @@ class Job:
     parameters: tuple[tuple[str, int | str], ...] = ()
     waves: bool = False
     optimize: int = 3
+    separate: tuple[str, ...] = ()
     limit_s: float = 600
     bare: bool = False
     """Verilator only: the top under scripts/bench_main.cpp instead of cocotb."""
@@ -83,6 +84,7 @@ class Job:
             facts["cxx"] = tools.output_of(tools.cxx() or "c++", "--version").split("\n")[0]
             facts["host"] = tools.host_id()
             facts["optimize"] = self.optimize
+            facts["separate"] = self.separate
             facts["bare"] = _digest(HARNESS) if self.bare else ""
         text = json.dumps(facts, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -110,6 +112,7 @@ def job_for(spec: Blocks, name: str, sim: str, params: str, *, waves: bool = Fal
         parameters=tuple(sorted(block.params[params].items())),
         waves=waves,
         optimize=block.optimize if optimize is None else optimize,
+        separate=tuple(block.separate),
         limit_s=block.build_limit_s,
     )
 
@@ -241,11 +244,25 @@ def _public_top(job: Job, folder: Path) -> Path:
     return public
 
 
+def _separate(job: Job, folder: Path) -> Path:
+    """The Verilator configuration that keeps modules with many instances as classes of their own.
+
+    Verilator would write each instance's code out: the fabric takes three times as long to compile that
+    way and runs no faster.
+    """
+    config = folder / "separate.vlt"
+    lines = [f'no_inline -module "{module}"' for module in job.separate]
+    config.write_text("\n".join(["`verilator_config", *lines, ""]))
+    return config
+
+
 def _arguments(job: Job, folder: Path) -> tuple[list[str | Path], list[str]]:
     """Sources and flags of one build."""
     sources: list[str | Path] = [ROOT / s for s in job.sources]
     if job.sim == "icarus":
         return sources, ["-Wno-timescale"]
+    if job.separate:
+        sources = [_separate(job, folder), *sources]
     sources = sources if job.bare else [_public_top(job, folder), *sources]
     flags = [
         "--no-timing",

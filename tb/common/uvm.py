@@ -86,7 +86,7 @@ class BenchPlan:
     ``cfgs``: widths by ``tb_cfg``, all must be given in each item. ``predict`` returns the expected
     outputs; a monitored name it leaves out must be in ``inputs`` (fed to the model, not compared; its
     content is held against the play file of the same name), or in ``bounded`` (content compared only).
-    ``check`` may return further complaints.
+    ``check`` may return further complaints; ``observe`` takes figures from a phase after it was compared.
     """
 
     plays: dict[str, StreamFormat]
@@ -98,6 +98,7 @@ class BenchPlan:
     inputs: frozenset[str] = frozenset()
     bounded: frozenset[str] = frozenset()
     check: Callable[[RunContext, PhaseRecords], list[str]] | None = None
+    observe: Callable[[RunContext, PhaseRecords], None] | None = None
 
 
 class PhaseDriver(uvm_driver):
@@ -207,6 +208,8 @@ class PhaseScoreboard(uvm_scoreboard):
             self._add(where, result)
         if self.plan.check is not None:
             self.failures += [f"{where}: {line}" for line in self.plan.check(self.ctx, phase)]
+        if self.plan.observe is not None:
+            self.plan.observe(self.ctx, phase)
 
     def _add(self, where: str, result: Comparison) -> None:
         total = self.totals.setdefault(result.name, Comparison(result.name))

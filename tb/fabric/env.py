@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from models import cqe, wqe
 from models.fabric import Fabric, Net
 from models.link import cable_cycles, phy_cycles
@@ -19,7 +18,16 @@ from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.fabric import layout
 from tb.fabric.experiment import (
-    NET_WIDTH, QP_WIDTH, TABLE_SIDE, Experiment, Message, expected_memory, memory_timing, prefix, receives, table,
+    NET_WIDTH,
+    QP_WIDTH,
+    TABLE_SIDE,
+    Experiment,
+    Message,
+    expected_memory,
+    memory_timing,
+    prefix,
+    receives,
+    table,
 )  # fmt: skip
 
 AXIS = StreamFormat()
@@ -116,7 +124,8 @@ def wanted_receives(me: layout.Side, incoming: list[Message]) -> list[dict[str, 
     kinds = {WQE.SEND: CQE.RESP_SEND, WQE.SEND_IMM: CQE.RESP_SEND_IMM, WQE.WRITE_IMM: CQE.RESP_WR_IMM}
     out = []
     for i, m in enumerate(receives(incoming)):
-        want = {"opcode": int(kinds[WQE(m.op)]), "wqe_counter": (me.recv_index + i) & 0xFFFF, "byte_cnt": len(m.payload)}
+        want = {"opcode": int(kinds[WQE(m.op)]), "wqe_counter": (me.recv_index + i) & 0xFFFF}
+        want["byte_cnt"] = len(m.payload)
         if m.op != WQE.SEND:
             want["imm"] = m.imm
         out.append(want)
