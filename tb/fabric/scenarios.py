@@ -17,6 +17,7 @@ from tb.fabric.moe import moe_batch
 POST_GAP = 40  # cycles between two tokens' doorbells: a thread block per token, posting as its data is packed
 SIZES = (8, 64)
 FETCHED_SOURCE = 0x400
+TARGETS = 0x18_0000  # targets lie here in the data regions, away from what the receiver itself sends
 
 
 def moe(tokens: int, rng: np.random.Generator, *, roce: bool = False, host: str = "d2d") -> Experiment:
@@ -89,12 +90,12 @@ def random_experiment(
         for i in range(count):
             at += int(rng.integers(1, 400))
             offset = used + int(rng.integers(0, 64))
-            m = _random_message(rng, at, offset, offset, budget)
+            m = _random_message(rng, at, offset, TARGETS + offset, budget)
             used = offset + len(m.payload)
             if i == count - 1:
                 m = replace(m, ring_bell=True)
             messages.append(m)
-        assert used < HOST_DATA_BYTES
+        assert used < TARGETS < HOST_DATA_BYTES - used
         sides.append(messages)
 
     def near_wrap(side: layout.Side) -> layout.Side:
