@@ -61,7 +61,7 @@ package crc_pkg;
     for (int j = 0; j < width; j++) begin
       col = 32'h1 << j;
       for (int k = 0; k < n; k++) begin
-        if (col[5'(width-1)]) col = ((col ^ poly) << 1) | 32'h1;
+        if ((col >> (width - 1)) != 0) col = ((col ^ poly) << 1) | 32'h1;
         else col = col << 1;
         col = col & keep;
       end

@@ -40,16 +40,18 @@ module wire_rx_buf
   // ---- payload in --------------------------------------------------------------------------------
   logic [511:0] mem [CELLS];
   logic [AW-1:0] base, base_now;  // where the oldest undecided frame's payload begins
+  logic [AW-1:0] wr_addr;         // a variable of its own: an index expression may be wider than its terms
 
   always_comb begin
     base_now = base;
     if (decide && good) base_now = base + AW'(beats);
+    wr_addr = base_now + AW'(wr_index);
   end
 
   always_ff @(posedge clk) begin
     if (rst) base <= '0;
     else base <= base_now;
-    if (wr_en) mem[base_now+AW'(wr_index)] <= wr_data;
+    if (wr_en) mem[wr_addr] <= wr_data;
   end
 
   // ---- committed packets ---------------------------------------------------------------------------
