@@ -36,6 +36,8 @@ EXIT_CODES: dict[str, int] = {
 KEPT_RUNS = 300
 PROGRESS = "@progress "
 TELLING = re.compile(r"\b(ERROR|CRITICAL|FATAL|Error|%Error|Assertion|Traceback|mismatch)|FAILED")
+CUT_SHORT = "simulation ended prematurely"
+HDL_STOP = re.compile(r"^FATAL:|^ERROR: \S+:\d+:|%Fatal:|%Error: .*Assertion failed")
 OptionValue = int | float | str | bool
 
 
@@ -250,9 +252,13 @@ def read_xml(path: Path) -> tuple[int, list[str]]:
         ran += 1
         for bad in (*case.iter("failure"), *case.iter("error")):
             text = (bad.get("message") or bad.get("error_msg") or bad.text or "").strip()
-            first = text.splitlines()[0] if text else "no message"
-            failures.append(f"{case.get('name')}: {first}")
+            failures.append(f"{case.get('name')}: {text or 'no message'}")
     return ran, failures
+
+
+def _hdl_stop(run_dir: Path) -> str:
+    """The log's line with which the HDL itself ended the simulation (an assertion); empty if none."""
+    return next((x.strip() for x in tail(run_dir / "sim.log", 500) if HDL_STOP.search(x)), "")
 
 
 def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tuple[Verdict, str, Result]:
@@ -271,7 +277,8 @@ def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tu
     except (OSError, ET.ParseError):
         return "fail", f"no results file: {died}", result
     if failures:
-        return "fail", failures[0], result
+        first = failures[0].splitlines()[0]
+        return "fail", _hdl_stop(run_dir) or first if CUT_SHORT in first else first, result
     if ran == 0:
         return "fail", "no test ran", result
     if returncode != 0:
@@ -286,11 +293,16 @@ def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tu
     return "pass", "", result
 
 
-def telling_lines(log: Path, count: int = 12) -> list[str]:
-    """The last lines of a log that say what went wrong, or simply the last ones."""
-    lines = [x for x in tail(log, 2000) if PROGRESS not in x]
+def telling_lines(run_dir: Path, count: int = 24) -> list[str]:
+    """What went wrong: the rest of a failed test's message, else the log's last lines that say so."""
+    with suppress(OSError, ET.ParseError):
+        _, failures = read_xml(run_dir / "results.xml")
+        said = [x[:180] for x in (failures or [""])[0].splitlines()[1:] if x.strip()]
+        if said:
+            return said[:count]
+    lines = [x for x in tail(run_dir / "sim.log", 2000) if PROGRESS not in x]
     telling = [x for x in lines if TELLING.search(x)]
-    return [x[:240] for x in (telling or lines)[-count:]]
+    return [x.strip()[:240] for x in (telling or lines)[-12:]]
 
 
 def execute(spec: Blocks, request: Request, watcher: Watcher | None = None) -> Outcome:
@@ -351,7 +363,7 @@ def execute(spec: Blocks, request: Request, watcher: Watcher | None = None) -> O
     fields = reports.report_fields(run, verdict, result)
     extra = {
         "reason": reason,
-        "lines": telling_lines(log) if verdict != "pass" else [],
+        "lines": telling_lines(run_dir) if verdict in ("fail", "timeout") else [],
         "notes": result.notes,
         "main_path": result.main_path,
         "digest": records_digest(run_dir),

@@ -188,6 +188,17 @@ def test_verdicts(tmp_path, xml, result, code, timed_out, verdict, said):
     assert said in reason
 
 
+def test_an_assertions_own_words_are_the_reason(tmp_path):
+    project = toy.make(tmp_path)
+    rtl = project / "rtl" / "toy.sv"
+    bad = 'always_ff @(posedge clk) if (!rst && q == 5) $fatal(1, "five came");\nendmodule'
+    rtl.write_text(rtl.read_text().replace("endmodule", bad))
+    for sim in ("icarus", "verilator"):
+        done = toy.cli(project, "sim", f"SIM={sim}")
+        assert done.returncode == 1
+        assert "five came" in toy.last(project, "outcome.json")["reason"]
+
+
 def test_verilator_waves_want_their_headers(tmp_path):
     """Skipped where lz4's header is not installed: `make sim WAVES=1` installs it first."""
     from scripts import needs
