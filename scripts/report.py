@@ -161,6 +161,14 @@ def difference(stage: dict[str, Any]) -> int | None:
     return int(stage["cycles"] - stage["model_cycles"])
 
 
+def shared_conditions(figures: dict[str, Any]) -> dict[str, Any]:
+    """The conditions that hold for every figure that has any: said once, not in each line."""
+    sets = [f["conditions"] for f in figures.values() if f["target"] is not None and f["conditions"]]
+    if len(sets) < 2:
+        return {}
+    return {k: v for k, v in sets[0].items() if all(s.get(k) == v for s in sets)}
+
+
 def conditions_text(conditions: dict[str, Any]) -> str:
     """A figure's conditions on one line."""
     return ", ".join(f"{k} {v}" for k, v in conditions.items())
@@ -233,9 +241,15 @@ def show(console: Console, report: dict[str, Any], extra: dict[str, Any]) -> Non
         if len(paths) > 1:
             console.print(f"[dim]also in the report: {escape(', '.join(paths[1:]))}[/]", soft_wrap=True)
     if report["figures"]:
+        shared = shared_conditions(report["figures"])
+        if shared:
+            console.print(f"[dim]conditions: {escape(conditions_text(shared))}[/]", soft_wrap=True)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for _ in range(5):
+            table.add_column(no_wrap=True, overflow="ellipsis")
         for name, f in report["figures"].items():
             word = figure_word(f)
+            own = {k: v for k, v in f["conditions"].items() if shared.get(k) != v}
             color = {"PASS": "green", "FAIL": "bold red", "": "dim"}[word]
             target = "" if f["target"] is None else f"target {number(f['target'])} {f['unit']}"
             table.add_row(
@@ -243,7 +257,7 @@ def show(console: Console, report: dict[str, Any], extra: dict[str, Any]) -> Non
                 f"{number(f['value'])} {f['unit']}",
                 target,
                 f"[{color}]{word}[/]",
-                f"[dim]{escape(conditions_text(f['conditions']))}[/]",
+                f"[dim]{escape(conditions_text(own))}[/]",
             )
         console.print(table)
     for note in extra.get("notes", []):

@@ -43,6 +43,15 @@ def test_main_path_is_first():
     assert report.paths_of(fields, None) == ["p", "q"]
 
 
+def test_shared_conditions_are_said_once():
+    def figure(target, **conditions):
+        return {"target": target, "conditions": conditions}
+
+    figures = {"a": figure(1, clock=1, load="zero"), "b": figure(2, clock=1, load="full"), "c": figure(None, x=1)}
+    assert report.shared_conditions(figures) == {"clock": 1}
+    assert report.shared_conditions({"a": figures["a"]}) == {}
+
+
 def test_numbers():
     assert report.number(None) == "-"
     assert report.number(12.50) == "12.5"
