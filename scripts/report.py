@@ -18,6 +18,7 @@ from scripts.common import rel
 if TYPE_CHECKING:
     from rich.console import Console
 
+NOTE_CHARS = 240
 Verdict = Literal["pass", "fail", "error", "timeout"]
 
 
@@ -224,10 +225,32 @@ def _stage_table(report: dict[str, Any], path: str) -> Any:
     return table
 
 
+def _show_figures(console: Console, figures: dict[str, Any]) -> None:
+    """One line a figure; its conditions give way where the line is too short for them."""
+    from rich.text import Text
+
+    shared = shared_conditions(figures)
+    if shared:
+        console.print(f"conditions: {conditions_text(shared)}", style="dim", markup=False, soft_wrap=True)
+    rows = []
+    for name, f in figures.items():
+        own = {k: v for k, v in f["conditions"].items() if shared.get(k) != v}
+        target = "" if f["target"] is None else f"target {number(f['target'])} {f['unit']}"
+        value = f"{number(f['value'])} {f['unit']}"
+        rows.append((name, value, target, figure_word(f), conditions_text(own)))
+    widths = [max(len(r[i]) for r in rows) for i in range(4)]
+    for name, value, target, word, own_text in rows:
+        line = Text(f"{name:<{widths[0]}}  {value:>{widths[1]}}  {target:<{widths[2]}}  ")
+        line.append(f"{word:<{widths[3]}}", style={"PASS": "green", "FAIL": "bold red"}.get(word, ""))
+        line.append(f"  {own_text}", style="dim")
+        line.truncate(console.width, overflow="ellipsis")
+        line.rstrip()
+        console.print(line, soft_wrap=True, highlight=False)
+
+
 def show(console: Console, report: dict[str, Any], extra: dict[str, Any]) -> None:
     """Print the summary of a run: stages of its main path, figures, verdict, where to look."""
     from rich.markup import escape
-    from rich.table import Table
 
     paths = paths_of(report, extra.get("main_path"))
     if paths:
@@ -241,27 +264,10 @@ def show(console: Console, report: dict[str, Any], extra: dict[str, Any]) -> Non
         if len(paths) > 1:
             console.print(f"[dim]also in the report: {escape(', '.join(paths[1:]))}[/]", soft_wrap=True)
     if report["figures"]:
-        shared = shared_conditions(report["figures"])
-        if shared:
-            console.print(f"[dim]conditions: {escape(conditions_text(shared))}[/]", soft_wrap=True)
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        for _ in range(5):
-            table.add_column(no_wrap=True, overflow="ellipsis")
-        for name, f in report["figures"].items():
-            word = figure_word(f)
-            own = {k: v for k, v in f["conditions"].items() if shared.get(k) != v}
-            color = {"PASS": "green", "FAIL": "bold red", "": "dim"}[word]
-            target = "" if f["target"] is None else f"target {number(f['target'])} {f['unit']}"
-            table.add_row(
-                name,
-                f"{number(f['value'])} {f['unit']}",
-                target,
-                f"[{color}]{word}[/]",
-                f"[dim]{escape(conditions_text(own))}[/]",
-            )
-        console.print(table)
+        _show_figures(console, report["figures"])
     for note in extra.get("notes", []):
-        console.print(f"[dim]note: {escape(note)}[/]")
+        short = note if len(note) <= NOTE_CHARS else note[: NOTE_CHARS - 1] + "… (whole in the report)"
+        console.print(f"[dim]note: {escape(short)}[/]")
     lat = report["latency"]
     if lat["checked"]:
         console.print(
