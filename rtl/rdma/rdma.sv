@@ -27,7 +27,9 @@ module rdma
     input  wire                  s_wr_tvalid,    /// work requests in
     output wire                  s_wr_tready,    /// taken
     input  wire [511:0]          s_wr_tdata,     /// inline data
+    /* verilator lint_off UNUSEDSIGNAL */  // lengths come with the request and the header
     input  wire [63:0]           s_wr_tkeep,     /// valid bytes; 0: none
+    /* verilator lint_on UNUSEDSIGNAL */
     input  wire                  s_wr_tlast,     /// last beat
     input  wire [WR_W-1:0]       s_wr_wr,        /// wr_t, held to the last beat
     output wire                  m_pkt_tvalid,   /// packets out
@@ -39,7 +41,9 @@ module rdma
     input  wire                  s_pkt_tvalid,   /// packets in, whole and good
     output wire                  s_pkt_tready,   /// taken
     input  wire [511:0]          s_pkt_tdata,    /// payload
+    /* verilator lint_off UNUSEDSIGNAL */  // lengths come with the header
     input  wire [63:0]           s_pkt_tkeep,    /// valid bytes; 0: none
+    /* verilator lint_on UNUSEDSIGNAL */
     input  wire                  s_pkt_tlast,    /// last beat
     input  wire [HDR_W-1:0]      s_pkt_hdr,      /// hdr_t, held to the last beat
     output wire [3:0]            m_axi_arid,     /// 1 payload, 2 receive queue
@@ -52,7 +56,9 @@ module rdma
     input  wire [3:0]            m_axi_rid,      /// whose data
     input  wire [511:0]          m_axi_rdata,    /// read data
     input  wire [1:0]            m_axi_rresp,    /// 0: good
+    /* verilator lint_off UNUSEDSIGNAL */  // the realigner counts beats: bursts end where it knows
     input  wire                  m_axi_rlast,    /// last beat of the burst
+    /* verilator lint_on UNUSEDSIGNAL */
     input  wire                  m_axi_rvalid,   /// read data offered
     output wire                  m_axi_rready,   /// taken
     output wire [3:0]            m_axi_awid,     /// 1 payload, 3 completion
@@ -91,7 +97,9 @@ module rdma
   // ---- configuration, taken at reset --------------------------------------------------------------
   logic [RDMA_CFG_W-1:0] cfg_q;
   logic [4*MR_W-1:0] mrs;
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
   rdma_cfg_t c;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign c = cfg_q;
   logic rst_q;  // one cycle later, so that the parts see the configuration in their reset
 
@@ -110,12 +118,12 @@ module rdma
   wire [511:0] inl_data, txb_data;
   wire [PKTD_W-1:0] pkt_data;
   wire [$clog2(PKT_DEPTH):0] pkt_count;
-  wire [63:0] rd_addr;
+  wire [63:6] rd_addr;
   wire [6:0] rd_n_in;
   wire [REALIGN_W-1:0] rd_realign;
   wire [$clog2(RDMA_RDQ_DEPTH):0] rdq_count;
   wire [SQT_W-1:0] tab_data;
-  wire [7:0] tab_ptr, bad_tab;
+  wire [7:0] bad_tab;
   wire [$clog2(RDMA_SQT_DEPTH):0] tab_count;
   wire sent, sent_ackreq, bad;
   wire [23:0] sent_psn;
@@ -160,7 +168,7 @@ module rdma
       .s_wr_tvalid(s_wr_tvalid),
       .s_wr_tready(s_wr_tready),
       .s_wr_tdata (s_wr_tdata),
-      .s_wr_tkeep (s_wr_tkeep),
+      .s_wr_tkeep0(s_wr_tkeep[0]),
       .s_wr_tlast (s_wr_tlast),
       .s_wr_wr    (s_wr_wr),
       .inl_pop    (inl_pop),
@@ -176,7 +184,6 @@ module rdma
       .txb_free   (txb_pop),
       .tab_push   (tab_push),
       .tab_data   (tab_data),
-      .tab_ptr    (tab_ptr),
       .tab_count  (tab_count)
   );
 
@@ -294,7 +301,7 @@ module rdma
       .s_pkt_tvalid(s_pkt_tvalid),
       .s_pkt_tready(s_pkt_tready),
       .s_pkt_tdata (s_pkt_tdata),
-      .s_pkt_tkeep (s_pkt_tkeep),
+      .s_pkt_tkeep0(s_pkt_tkeep[0]),
       .s_pkt_tlast (s_pkt_tlast),
       .s_pkt_hdr   (s_pkt_hdr),
       .pay_empty   (pay_empty),
@@ -428,10 +435,6 @@ module rdma
 
   // Taken only as far as asked for.
   `MH_NEVER_X(a_known, {s_wr_tready, s_pkt_tready, qp_state, e_psn, msn, nxt_psn, una_psn})
-
-  /* verilator lint_off UNUSEDSIGNAL */  // the realigner counts beats: bursts end where it knows
-  wire unused = m_axi_rlast;
-  /* verilator lint_on UNUSEDSIGNAL */
 
 endmodule
 

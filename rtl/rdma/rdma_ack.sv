@@ -131,7 +131,10 @@ module rdma_ack
 
   // ---- answers ------------------------------------------------------------------------------------
   wire put = ret_pop && !dead && (r.answer || bad);
-  ans_t a, s0;
+  ans_t a;
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
+  ans_t s0, l0;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign a.syndrome = bad ? SYN_NAK_OP : r.syndrome;
   assign a.psn      = r.psn;
   assign a.msn      = msn_next;
@@ -146,7 +149,6 @@ module rdma_ack
   // What is left after tx has taken its own: one answer, if any, and whether it may be replaced.
   wire left = ans_pop ? v1 : v0;
   wire [ANS_W-1:0] left0 = ans_pop ? slot1 : slot0;
-  ans_t l0;
   assign l0 = left0;
   wire replace = !left || l0.syndrome == SYN_ACK_NO_CREDIT;
 

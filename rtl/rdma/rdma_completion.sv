@@ -28,7 +28,9 @@ module rdma_completion
     input  wire [$clog2(CQEW_DEPTH):0] cqe_count  /// entries waiting there
 );
 
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
   rdma_cfg_t c;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign c = cfg;
 
   wire s_empty, r_empty;
@@ -85,7 +87,7 @@ module rdma_completion
   assign q = pick_s ? s_head : r_head;
   wire [23:0] pi = pick_s ? s_pi : r_pi;
   wire [4:0] log = pick_s ? c.scq_log : c.rcq_log;
-  wire [63:0] base = pick_s ? c.scq_base : c.rcq_base;
+  wire [57:0] base = pick_s ? c.scq_base[63:6] : c.rcq_base[63:6];
   wire [23:0] slot = pi & ~(24'hff_ffff << log);
   wire owner = 1'(pi >> log);
 
@@ -104,7 +106,7 @@ module rdma_completion
   assign e[8*63+:8]  = {q.op, 2'b00, q.se, owner};
 
   assign cqe_push = s_pop || r_pop;
-  assign cqe_addr = {base[63:6] + 58'(slot), 6'b0};
+  assign cqe_addr = {base + 58'(slot), 6'b0};
   assign cqe_data = e;
 
   `MH_NEVER_X(a_known, {cqe_push, s_pi, r_pi})

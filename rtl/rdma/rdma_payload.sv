@@ -19,7 +19,7 @@ module rdma_payload
     input  wire         clk,            /// clock
     input  wire         rst,            /// synchronous reset, active high
     input  wire         rd_push,        /// a packet's read
-    input  wire  [63:0] rd_addr,        /// its first byte
+    input  wire  [63:6] rd_addr,        /// its first 64-byte line
     input  wire  [6:0]  rd_n_in,        /// memory beats
     input  wire  [REALIGN_W-1:0] rd_realign,  /// realign_t of its data
     output wire  [$clog2(RDQ_DEPTH):0] rdq_count,  /// reads waiting
@@ -48,7 +48,7 @@ module rdma_payload
 
   // ---- addresses ----------------------------------------------------------------------------------
   wire rdq_empty, ar_room;
-  wire [63:0] head_addr;
+  wire [63:6] head_addr;
   wire [6:0] head_n;
   logic second;  // the head's first burst has been asked for
   wire [$clog2(AR_DEPTH):0] ar_count;
@@ -64,7 +64,7 @@ module rdma_payload
   wire [6:0] pay_n = second ? head_n - to_edge : cut ? to_edge : head_n;
 
   sync_fifo #(
-      .WIDTH(71),
+      .WIDTH(65),
       .DEPTH(RDQ_DEPTH)
   ) u_rdq (
       .clk    (clk),

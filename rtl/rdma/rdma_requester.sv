@@ -31,7 +31,7 @@ module rdma_requester
     input  wire              s_wr_tvalid,    /// work request
     output wire              s_wr_tready,    /// room for it
     input  wire [511:0]      s_wr_tdata,     /// inline data
-    input  wire [63:0]       s_wr_tkeep,     /// valid bytes
+    input  wire              s_wr_tkeep0,    /// the beat has bytes
     input  wire              s_wr_tlast,     /// last beat
     input  wire [WR_W-1:0]   s_wr_wr,        /// wr_t
     input  wire              inl_pop,        /// tx takes an inline beat
@@ -40,14 +40,13 @@ module rdma_requester
     output wire [PKTD_W-1:0] pkt_data,       /// pktd_t
     input  wire [$clog2(PKT_DEPTH):0] pkt_count,  /// packets there
     output logic             rd_push,        /// a packet's read
-    output wire [63:0]       rd_addr,        /// its first byte
+    output wire [63:6]       rd_addr,        /// its first 64-byte line
     output wire [6:0]        rd_n_in,        /// memory beats
     output wire [REALIGN_W-1:0] rd_realign,  /// realign_t of its data
     input  wire [$clog2(RDQ_DEPTH):0] rdq_count,  /// reads waiting
     input  wire              txb_free,       /// tx took a beat from the transmit buffer
     output logic             tab_push,       /// an entry for the WQE table
     output wire [SQT_W-1:0]  tab_data,       /// sqt_t
-    output logic [7:0]       tab_ptr,        /// number of the entry pushed next
     input  wire [$clog2(TAB_DEPTH):0] tab_count  /// entries there
 );
 
@@ -60,11 +59,13 @@ module rdma_requester
   assign s_wr_tready = open && wq_used < ($clog2(WQ_DEPTH) + 1)'(WQ_DEPTH) &&
       (stop || err || inl_count < ($clog2(INL_DEPTH) + 1)'(INL_DEPTH));
 
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
   wr_t w;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign w = s_wr_wr;
   wire take = s_wr_tvalid && s_wr_tready;
   wire take_last = take && s_wr_tlast;
-  wire inl_push = take && w.is_inline && s_wr_tkeep[0] && !stop && !err;
+  wire inl_push = take && w.is_inline && s_wr_tkeep0 && !stop && !err;
 
   sync_fifo #(
       .WIDTH(512),
@@ -81,7 +82,9 @@ module rdma_requester
   );
 
   logic v1, v2;
+  /* verilator lint_off UNUSEDSIGNAL */  // the key has been checked where r2 is read
   wr_t  r1, r2;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic [31:0] lm1;  // length - 1
   wire  key_ok;
 
@@ -118,7 +121,10 @@ module rdma_requester
   wire known = r2.opcode == WQE_NOP || r2.opcode == WQE_WRITE || r2.opcode == WQE_WRITE_IMM ||
       r2.opcode == WQE_SEND || r2.opcode == WQE_SEND_IMM;
   wire nop = r2.opcode == WQE_NOP;
-  sqe_t q_in, q;
+  sqe_t q_in;
+  /* verilator lint_off UNUSEDSIGNAL */  // the address and length under way have registers of their own
+  sqe_t q;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign q_in.opcode    = r2.opcode;
   assign q_in.wqe_index = r2.wqe_index;
   assign q_in.signaled  = r2.signaled;
@@ -139,6 +145,10 @@ module rdma_requester
 
   wire wq_empty;
   wire [SQE_W-1:0] wq_data;
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
+  sqe_t wq_head;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign wq_head = wq_data;
   sync_fifo #(
       .WIDTH(SQE_W),
       .DEPTH(WQ_DEPTH)
@@ -160,6 +170,7 @@ module rdma_requester
 
   // ---- segmenter ----------------------------------------------------------------------------------
   logic act, first;
+  logic [7:0] tab_ptr;   // number of the table's entry pushed next
   logic [31:0] rem;      // bytes left
   logic [63:0] laddr;    // next byte
   logic [25:0] psn;      // next PSN to give, extended by two bits
@@ -217,7 +228,7 @@ module rdma_requester
   assign ra.skip  = 1'b1;
   assign ra.flush = n_in == n_out;
   assign ra.n_in  = n_in;
-  assign rd_addr    = laddr;
+  assign rd_addr    = laddr[63:6];
   assign rd_n_in    = n_in;
   assign rd_realign = ra;
 
@@ -257,16 +268,13 @@ module rdma_requester
   always_ff @(posedge clk) begin
     if (wq_pop) begin
       q     <= wq_data;
-      rem   <= wq_data_q.length;
-      laddr <= wq_data_q.laddr;
+      rem   <= wq_head.length;
+      laddr <= wq_head.laddr;
     end else if (do_pkt) begin
       rem   <= rem - 32'(mtu);
       laddr <= laddr + 64'(mtu);
     end
   end
-
-  sqe_t wq_data_q;
-  assign wq_data_q = wq_data;
 
   // Buffer space given back was reserved before.
   `MH_ASSERT(a_txb, !(txb_free && txb_used == 0))

@@ -27,7 +27,7 @@ module rdma_responder
     input  wire              s_pkt_tvalid, /// packets in, whole and good
     output wire              s_pkt_tready, /// room for a beat
     input  wire [511:0]      s_pkt_tdata,  /// payload
-    input  wire [63:0]       s_pkt_tkeep,  /// valid bytes
+    input  wire              s_pkt_tkeep0, /// the beat has bytes
     input  wire              s_pkt_tlast,  /// last beat
     input  wire [HDR_W-1:0]  s_pkt_hdr,    /// hdr_t
     output wire              pay_empty,    /// no payload beat waits
@@ -57,7 +57,9 @@ module rdma_responder
     output wire              drop_seq      /// dropped: ahead again, or an old request that is not acknowledged
 );
 
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
   rdma_cfg_t c;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign c = cfg;
 
   // ---- input --------------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ module rdma_responder
   ) u_pay (
       .clk    (clk),
       .rst    (rst),
-      .wr_en  (take && s_pkt_tkeep[0]),
+      .wr_en  (take && s_pkt_tkeep0),
       .wr_data(s_pkt_tdata),
       .rd_en  (pay_pop),
       .rd_data(pay_data),
@@ -104,7 +106,9 @@ module rdma_responder
       .count  (pay_count)
   );
 
+  /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
   hdr_t h;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign h = hdr_head;
 
   // ---- receive queue ------------------------------------------------------------------------------
@@ -170,7 +174,7 @@ module rdma_responder
   wire [63:0] addr = !starts ? cur_addr : is_send ? rq_va : h.va;
 
   // Registers of A.
-  logic a_admit, a_state, a_resp, a_ack, a_zero, a_ahead, a_known, a_send, a_write, a_first, a_last,
+  logic a_admit, a_state, a_resp, a_ack, a_zero, a_ahead, a_known, a_send, a_write, a_last,
       a_imm, a_starts, a_seq, a_need, a_have, a_size, a_fit, a_equal, a_huge, a_data, a_nokey;
   logic [63:0] a_addr;
   logic [31:0] a_left, a_got;
@@ -201,7 +205,6 @@ module rdma_responder
       a_known  <= is_send || is_write;
       a_send   <= is_send;
       a_write  <= is_write;
-      a_first  <= is_first;
       a_last   <= is_last || is_only;
       a_imm    <= is_imm;
       a_starts <= starts;
