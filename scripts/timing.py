@@ -31,7 +31,7 @@ from scripts.proc import run_group
 if TYPE_CHECKING:
     from rich.console import Console
 
-FORMAT = 2
+FORMAT = 3
 TIMING = BUILD / "timing"
 MEMORY_MAP = Path(__file__).with_name("timing_mem.v")
 PERIOD_NS = 100.0

@@ -57,6 +57,17 @@ class Receive:
 
 
 @dataclass
+class Arrival:
+    """A whole message from the peer, as it should end in memory."""
+
+    send: bool
+    data: bytes
+    addr: int
+    imm: int | None
+    se: int
+
+
+@dataclass
 class Scene:
     """One phase's stimulus; :meth:`item` makes the phase."""
 
@@ -74,6 +85,8 @@ class Scene:
     max_cycles: int = 60_000
     quiet: int = 700
     wqe_index: int = 0xFFF8
+    posted: list[Wr] = field(default_factory=list)
+    arriving: list[Arrival] = field(default_factory=list)
 
     @property
     def mtu(self) -> int:
@@ -89,6 +102,7 @@ class Scene:
             given |= {"length": data, "lkey": HOST_KEY, "laddr": HOST_DATA}
         wr = Wr(**{"wqe_index": self.wqe_index} | given | fields)
         self.wqe_index = wr.wqe_index + 1 & 0xFFFF
+        self.posted.append(wr)
         self.wrs.append(Frame(data if wr.is_inline and isinstance(data, bytes) else b"", cycle, wr.pack()))
         return wr
 
@@ -110,10 +124,17 @@ class Scene:
 
     def message(
         self, kind: str, psn: int, data: bytes, *, cycle: int = 1, gaps: int = 0, ackreq: bool = True,
-        imm: int | None = None, va: int = HOST_DATA, rkey: int = HOST_KEY, se: int = 0,
+        imm: int | None = None, va: int = HOST_DATA, rkey: int = HOST_KEY, se: int = 0, expected: bool = True,
     ) -> int:  # fmt: skip
-        """Add the packets of a SEND or WRITE from the peer; returns the PSN offset after them."""
+        """Add the packets of a SEND or WRITE from the peer; returns the PSN offset after them.
+
+        ``expected``: it is executed (for the checks that need no model); the receive WQEs must be known before.
+        """
         size = max(1, -(-len(data) // self.mtu))
+        if expected:
+            used = sum(a.send or a.imm is not None for a in self.arriving)
+            addr = self.receives[used].addr if kind == "SEND" else va
+            self.arriving.append(Arrival(kind == "SEND", data, addr, imm, se))
         for i in range(size):
             last = i == size - 1
             place = "ONLY" if size == 1 else "FIRST" if i == 0 else "LAST" if last else "MIDDLE"

@@ -1,13 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stimulus of rdma: the plain cases."""
+"""Stimulus of rdma without errors: every kind of message by length and alignment, and random traffic."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from models.protocol import WQE
+from models.memory import MemoryTiming, WindowTiming
+from models.protocol import SYN, WQE
+from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
-from tb.rdma.scene import HOST_DATA, Receive, Scene, pattern
+from tb.rdma import oracle
+from tb.rdma.scene import GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Receive, Scene, pattern
+
+SOURCE = 0x4_0000  # offset of what is read, in both data regions; below it is what is written
+KINDS = (WQE.WRITE, WQE.WRITE_IMM, WQE.SEND, WQE.SEND_IMM)
+MTUS = (256, 512, 1024, 2048, 4096)
+
+
+def place(rng: np.random.Generator, size: int, low: int, room: int) -> tuple[int, int]:
+    """(address, key) of ``size`` bytes in one of the data regions, ``low`` above its base, often near 4 KiB."""
+    base, key = ((HOST_DATA, HOST_KEY), (GPU_DATA, GPU_KEY))[int(rng.integers(2))]
+    at = int(rng.integers(0, room - size))
+    if rng.random() < 0.5 and room > 8192 + size:
+        at = max(0, min(room - size, (at & -4096) + int(rng.integers(-130, 130))))
+    if rng.random() < 0.2:
+        at &= -64
+    return base + low + at, key
+
+
+def random_timing(rng: np.random.Generator, most: int = 200) -> MemoryTiming:
+    """Delays of 1 to ``most`` cycles."""
+    w = [
+        WindowTiming(*(int(v) for v in rng.integers(1, most, 3)), *(int(v) for v in rng.integers(0, 12, 2)))
+        for _ in range(2)
+    ]
+    return MemoryTiming(w[0], w[1], seed=int(rng.integers(1, 1 << 32)))
+
+
+def sizes(mtu: int) -> list[int]:
+    """Lengths around every edge."""
+    return [0, 1, 2, 63, 64, 65, mtu - 1, mtu, mtu + 1, 2 * mtu - 1, 2 * mtu, 2 * mtu + 1, 3 * mtu + 17]
 
 
 class Smoke(PhaseSequence):
@@ -16,13 +50,158 @@ class Smoke(PhaseSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Inline and fetched requests, WRITE and SEND from the peer, acknowledgements."""
         s = Scene("smoke")
-        s.image[HOST_DATA] = pattern(20_000)
+        s.image[HOST_DATA + SOURCE] = pattern(20_000)
         s.wr(b"12345678")
-        s.wr(3000, laddr=HOST_DATA + 13, opcode=WQE.WRITE_IMM, imm=0xA1B2C3D4)
-        s.wr(64, opcode=WQE.SEND)
+        s.wr(3000, laddr=HOST_DATA + SOURCE + 13, opcode=WQE.WRITE_IMM, imm=0xA1B2C3D4)
+        s.wr(64, opcode=WQE.SEND, laddr=HOST_DATA + SOURCE)
         s.receives = [Receive(HOST_DATA + 0x1003, 5000), Receive(HOST_DATA + 0x3000, 100)]
         at = s.message("WRITE", 0, pattern(2500, 1), va=HOST_DATA + 0x4FF9)
         at = s.message("SEND", at, pattern(1500, 2))
-        at = s.message("WRITE", at, pattern(8, 3), va=HOST_DATA + 0x6000, imm=0x11223344)
+        s.message("WRITE", at, pattern(8, 3), va=HOST_DATA + 0x6000, imm=0x11223344)
         s.ack(4, cycle=400)
+        s.info["check"] = oracle.all_good
         return s.item()
+
+
+class Requests(PhaseSequence):
+    """Every kind, length around the edges and many alignments, read from memory or inline; one path MTU a phase."""
+
+    phases = 5
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """60 requests; the acknowledgements come late and coalesced."""
+        s = Scene(f"requests{MTUS[index]}")
+        s.cfg.pmtu = index + 1
+        for base in (HOST_DATA, GPU_DATA):
+            s.image[base + SOURCE] = rng.bytes(0x2_0000)
+        todo = [(k, n) for n in sizes(s.mtu) for k in KINDS]
+        psn = 0
+        for i, (kind, n) in enumerate(todo):
+            addr, key = place(rng, n, SOURCE, 0x2_0000)
+            given: dict[str, Any] = {"opcode": kind, "imm": int(rng.integers(1 << 32)), "se": int(rng.integers(2))}
+            given |= {"raddr": int(rng.integers(1 << 63)), "rkey": int(rng.integers(1 << 32)), "cycle": 1 + i}
+            given["signaled"] = int(i % 3 != 0)
+            if n <= 220 and rng.random() < 0.5:
+                s.wr(rng.bytes(n), **given)
+            else:
+                s.wr(n, laddr=addr, lkey=key, **given)
+            psn += max(1, -(-n // s.mtu))
+            if i % 13 == 0:
+                s.wr(0, opcode=WQE.NOP, cycle=1 + i)
+        for i in range(1, 5):
+            s.ack(psn * i // 4 - 1, cycle=4000 + 700 * i)
+        s.timing = random_timing(rng)
+        if index % 2:
+            s.ready = {"m_pkt": stalls(rng), "mem_ar": stalls(rng)}
+        s.quiet = 4000
+        s.cfg.scq_log = 7
+        s.info["check"] = oracle.all_good
+        return s.item()
+
+
+class Arrivals(PhaseSequence):
+    """The same for the responder: every kind and length, destinations at many alignments and 4 KiB edges."""
+
+    phases = 5
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """52 messages, frames with gaps on some phases, the memory slow and stalling on others."""
+        s = Scene(f"arrivals{MTUS[index]}")
+        s.cfg.pmtu = index + 1
+        s.timing = random_timing(rng)
+        todo = [("SEND" if k in oracle.SENDS else "WRITE", k in oracle.WITH_IMM, n) for n in sizes(s.mtu) for k in KINDS]
+        for kind, imm, n in todo:
+            if kind == "SEND" or imm:
+                addr, key = place(rng, n, 0, SOURCE)
+                s.receives.append(Receive(addr, n + int(rng.integers(0, 3)), key))
+        s.cfg.rq_log = 6
+        psn = 0
+        for i, (kind, imm, n) in enumerate(todo):
+            va, rkey = place(rng, n, 0, SOURCE)
+            psn = s.message(
+                kind, psn, rng.bytes(n), cycle=1 + 3 * i, gaps=int(rng.integers(0, 1 + index)), va=va, rkey=rkey,
+                imm=int(rng.integers(1 << 32)) if imm else None, se=int(rng.integers(2)),
+                ackreq=bool(rng.random() < 0.7),
+            )  # fmt: skip
+        s.cfg.rcq_log = 7
+        if index % 2 == 0:
+            s.ready = {name: stalls(rng) for name in ("m_pkt", "mem_aw", "mem_w", "mem_ar")}
+        s.info["check"] = oracle.all_good
+        return s.item()
+
+
+class RandomTraffic(PhaseSequence):
+    """Both directions at random: gaps, stalls, delays, acknowledgements early, late, repeated, ghosts."""
+
+    phases = 6
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Counters start just before their wraps."""
+        s = Scene(f"random{index}")
+        c = s.cfg
+        c.pmtu = int(rng.integers(1, 4))
+        c.sq_psn, c.rq_psn, c.msn0 = (int(1 << 24) - int(v) for v in rng.integers(1, 40, 3))
+        c.rq_ci0 = 0x10000 - int(rng.integers(1, 10))
+        c.scq_pi0, c.rcq_pi0 = (int(1 << 24) - int(v) for v in rng.integers(1, 20, 2))
+        c.rq_log = c.scq_log = c.rcq_log = 6
+        s.wqe_index = 0x10000 - int(rng.integers(1, 30))
+        s.timing = random_timing(rng, (20, 200, 500)[index % 3])
+        for base in (HOST_DATA, GPU_DATA):
+            s.image[base + SOURCE] = rng.bytes(0x2_0000)
+        psn, cycle = 0, 1
+        for _ in range(40):
+            n = self.size(rng, s.mtu)
+            cycle += int(rng.integers(0, 60))
+            given: dict[str, Any] = {"opcode": KINDS[int(rng.integers(4))], "imm": int(rng.integers(1 << 32))}
+            given |= {"se": int(rng.integers(2)), "signaled": int(rng.integers(2)), "cycle": cycle}
+            if rng.random() < 0.1:
+                s.wr(0, opcode=WQE.NOP, cycle=cycle, signaled=given["signaled"])
+            elif n <= 220 and rng.random() < 0.6:
+                s.wr(rng.bytes(n), **given)
+                psn += 1
+            else:
+                addr, key = place(rng, n, SOURCE, 0x2_0000)
+                s.wr(n, laddr=addr, lkey=key, **given)
+                psn += max(1, -(-n // s.mtu))
+        self.peer(s, rng, psn)
+        s.ready = {n: stalls(rng, 0.3) for n in ("m_pkt", "mem_aw", "mem_w", "mem_ar") if rng.random() < 0.7}
+        s.quiet = 9000
+        s.info["check"] = oracle.all_good
+        return s.item()
+
+    @staticmethod
+    def size(rng: np.random.Generator, mtu: int) -> int:
+        """A length: small, around an edge, or any."""
+        if rng.random() < 0.4:
+            return int(rng.integers(0, 130))
+        if rng.random() < 0.5:
+            edges = sizes(mtu)
+            return edges[int(rng.integers(len(edges)))]
+        return int(rng.integers(0, 5 * mtu))
+
+    def peer(self, s: Scene, rng: np.random.Generator, sent: int) -> None:
+        """What the peer sends: its messages, with acknowledgements between them."""
+        plan = []
+        for _ in range(40):
+            send, imm = bool(rng.integers(2)), bool(rng.random() < 0.3)
+            n = self.size(rng, s.mtu)
+            plan.append((send, imm, n))
+            if send or imm:
+                addr, key = place(rng, n, 0, SOURCE)
+                s.receives.append(Receive(addr, n + int(rng.integers(0, 2)), key))
+        psn, cycle = 0, 1
+        for send, imm, n in plan:
+            va, rkey = place(rng, n, 0, SOURCE)
+            cycle += int(rng.integers(0, 120))
+            first = psn
+            psn = s.message(
+                "SEND" if send else "WRITE", psn, rng.bytes(n), cycle=cycle, gaps=int(rng.integers(0, 3)), va=va,
+                rkey=rkey, imm=int(rng.integers(1 << 32)) if imm else None, ackreq=bool(rng.random() < 0.6),
+            )  # fmt: skip
+            if rng.random() < 0.2:  # the peer sends it again: acknowledged, not executed
+                s.message("SEND" if send else "WRITE", first, bytes(n), cycle=cycle, va=va, rkey=rkey, expected=False)
+            if rng.random() < 0.4:  # ahead of what was sent, or not: some are ghosts
+                s.ack(int(rng.integers(-3, sent + 5)), cycle=cycle)
+            if rng.random() < 0.1:
+                s.ack(int(rng.integers(-9, 0)), syndrome=SYN.NAK_ACCESS, cycle=cycle)
+        s.ack(sent - 1, cycle=max(16_000, cycle))

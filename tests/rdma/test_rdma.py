@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of rdma."""
+"""Tests of rdma without errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.rdma.env import PLAN
-from tb.rdma.sequences import Smoke
+from tb.rdma.sequences import Arrivals, RandomTraffic, Requests, Smoke
 
 
 @pyuvm.test()
@@ -16,3 +16,27 @@ class smoke(PhaseTest):
 
     plan = PLAN
     sequences = (Smoke,)
+
+
+@pyuvm.test()
+class requests(PhaseTest):
+    """Requester: every kind, length and alignment at every path MTU."""
+
+    plan = PLAN
+    sequences = (Requests,)
+
+
+@pyuvm.test()
+class arrivals(PhaseTest):
+    """Responder: every kind, length and alignment at every path MTU."""
+
+    plan = PLAN
+    sequences = (Arrivals,)
+
+
+@pyuvm.test()
+class random_traffic(PhaseTest):
+    """Both directions at random, counters near their wraps."""
+
+    plan = PLAN
+    sequences = (RandomTraffic,)
