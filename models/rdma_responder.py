@@ -140,8 +140,8 @@ class Responder(Component):
         self._nak_memory = False
         self._was_fetched = False
         self._flushed = top.cfg.state == QP.RESET
-        # what it does: "look" (idle), "decide", "fetch", "flush"; not before cycle `_from`
-        self._phase = "look"
+        # what it does (the method of that name); not before cycle `_from`
+        self._phase = "load"
         self._from = 0
         self._last_tick = -1
 
@@ -179,22 +179,27 @@ class Responder(Component):
         self._phase, self._from = phase, cycle
         self.wake(cycle)
 
-    def _look(self, now: int) -> None:
+    def _load(self, now: int) -> None:
         if self.top.err.get(now) and not self._flushed:
             self._was_fetched = False
             self._go("flush_message", now + 1)
-        elif (hdr := self.headers.head(now)) is not None:
-            # The receive WQE and PSN seen are those of this cycle; whether one must be fetched shows at the next.
-            self._go("combine", now + 1)
-            self._seen = self.queue.head()
-            self._need = self._wants_wqe(now, hdr)
+        elif self.headers.head(now) is not None:
+            self._go("look", now + 1)
+
+    def _look(self, now: int) -> None:
+        """The receive WQE and the PSN seen are those of this cycle."""
+        hdr = self.headers.head(now)
+        assert hdr is not None
+        self._seen = self.queue.head()
+        self._need = self._wants_wqe(now, hdr)
+        self._go("combine", now + 1)
 
     def _combine(self, now: int) -> None:
         if self._need and self._seen is None and not self._was_fetched and not self.top.err.get(now):
             self.queue.ask(now)
             self._phase = "fetch"
         else:
-            self._go("decide", now + self._check - 1)
+            self._go("decide", now + self._check - 2)
 
     def _wants_wqe(self, now: int, hdr: Hdr) -> bool:
         """An expected request of a known kind that takes a receive WQE."""
@@ -217,7 +222,7 @@ class Responder(Component):
         target = self._judge(now, hdr)
         if hdr.len:
             self.writes.push(now, Payload(target, hdr.len))
-        self._go("look", now + 1)
+        self._go("load", now + 1)
 
     # -- rules ----------------------------------------------------------------------------------
 
@@ -386,7 +391,7 @@ class Responder(Component):
         """Then what the record shows as posted, one a cycle."""
         if not self.queue.count or self.queue.bad:
             self._flushed, self._was_fetched = True, False
-            self._go("look", now + 1)
+            self._go("load", now + 1)
         elif self.retired.reserved(now) < self._ret_depth:
             self._flush_one(now, self.queue.ci)
             self.queue.consume()

@@ -97,6 +97,7 @@ module rdma
   // ---- configuration, taken at reset --------------------------------------------------------------
   logic [RDMA_CFG_W-1:0] cfg_q;
   logic [4*MR_W-1:0] mrs;
+  logic [4*65-1:0] ends;  // base + length of each region
   /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
   rdma_cfg_t c;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -108,6 +109,16 @@ module rdma
     if (rst) begin
       cfg_q <= cfg;
       mrs   <= cfg_mr;
+    end
+  end
+
+  for (genvar i = 0; i < 4; i++) begin : g_end
+    /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
+    mr_t m;
+    /* verilator lint_on UNUSEDSIGNAL */
+    assign m = mrs[i*MR_W+:MR_W];
+    always_ff @(posedge clk) begin
+      if (rst_q) ends[i*65+:65] <= {1'b0, m.base} + {1'b0, m.length};
     end
   end
 
@@ -164,6 +175,7 @@ module rdma
       .pmtu       (c.pmtu),
       .sq_psn     (c.sq_psn),
       .mrs        (mrs),
+      .ends       (ends),
       .una        (una),
       .s_wr_tvalid(s_wr_tvalid),
       .s_wr_tready(s_wr_tready),
@@ -297,6 +309,7 @@ module rdma
       .rst         (rst_q),
       .cfg         (cfg_q),
       .mrs         (mrs),
+      .ends        (ends),
       .err         (err),
       .s_pkt_tvalid(s_pkt_tvalid),
       .s_pkt_tready(s_pkt_tready),

@@ -37,7 +37,10 @@ module rdma_completion
   wire [CQR_W-1:0] s_head, r_head;
   logic s_turn;  // the send queue is next when both wait
   logic [23:0] s_pi, r_pi;
+  logic [57:0] s_at, r_at;  // 64-byte lines of the entries that are next
 
+  wire [23:0] s_mask = ~(24'hff_ffff << c.scq_log);
+  wire [23:0] r_mask = ~(24'hff_ffff << c.rcq_log);
   wire room = cqe_count < ($clog2(CQEW_DEPTH) + 1)'(CQEW_DEPTH);
   wire pick_s = !s_empty && (r_empty || s_turn);
   wire s_pop = room && pick_s;
@@ -76,10 +79,18 @@ module rdma_completion
       s_turn <= 1'b0;
       s_pi   <= c.scq_pi0;
       r_pi   <= c.rcq_pi0;
+      s_at   <= c.scq_base[63:6] + 58'(c.scq_pi0 & s_mask);
+      r_at   <= c.rcq_base[63:6] + 58'(c.rcq_pi0 & r_mask);
     end else begin
       if (s_pop || r_pop) s_turn <= r_pop;
-      if (s_pop) s_pi <= s_pi + 1'b1;
-      if (r_pop) r_pi <= r_pi + 1'b1;
+      if (s_pop) begin
+        s_pi <= s_pi + 1'b1;
+        s_at <= (s_pi & s_mask) == s_mask ? c.scq_base[63:6] : 58'(add64(64'(s_at), '0, 1'b1));
+      end
+      if (r_pop) begin
+        r_pi <= r_pi + 1'b1;
+        r_at <= (r_pi & r_mask) == r_mask ? c.rcq_base[63:6] : 58'(add64(64'(r_at), '0, 1'b1));
+      end
     end
   end
 
@@ -87,8 +98,6 @@ module rdma_completion
   assign q = pick_s ? s_head : r_head;
   wire [23:0] pi = pick_s ? s_pi : r_pi;
   wire [4:0] log = pick_s ? c.scq_log : c.rcq_log;
-  wire [57:0] base = pick_s ? c.scq_base[63:6] : c.rcq_base[63:6];
-  wire [23:0] slot = pi & ~(24'hff_ffff << log);
   wire owner = 1'(pi >> log);
 
   // Big-endian fields: byte n of the entry is bits 8n+7..8n here, so words are given byte by byte.
@@ -106,7 +115,7 @@ module rdma_completion
   assign e[8*63+:8]  = {q.op, 2'b00, q.se, owner};
 
   assign cqe_push = s_pop || r_pop;
-  assign cqe_addr = {base + 58'(slot), 6'b0};
+  assign cqe_addr = {pick_s ? s_at : r_at, 6'b0};
   assign cqe_data = e;
 
   `MH_NEVER_X(a_known, {cqe_push, s_pi, r_pi})

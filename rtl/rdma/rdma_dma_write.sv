@@ -83,7 +83,7 @@ module rdma_dma_write
   logic [6:0] drop_n;             // beats still to drop
   logic [6:0] n_first;            // beats of the first burst
   logic [6:0] n_second;           // beats of the second one
-  logic [51:0] next_page;         // its address
+  logic [51:0] page;              // 4 KiB page of the first one
   logic [63:0] first_strb, last_strb;
 
   wire [$clog2(AW_DEPTH):0] aw_count;
@@ -145,7 +145,7 @@ module rdma_dma_write
       drop_n     <= c.n_in;
       n_first    <= c.n_first;
       n_second   <= c.n_out - c.n_first;
-      next_page  <= c.addr[63:12] + 1'b1;
+      page       <= c.addr[63:12];
       first_strb <= 64'hffff_ffff_ffff_ffff << c.addr[5:0];
       last_strb  <= tail == 0 ? '1 : ~(64'hffff_ffff_ffff_ffff << tail);
       first      <= 1'b1;
@@ -176,7 +176,7 @@ module rdma_dma_write
       .wr_en  (cqe_pop || aw_first || aw_second),
       .wr_data(cqe_pop ? {ID_CQE, cqe_head_addr, 8'd0} :
           aw_first ? {ID_PAYLOAD, c.addr[63:6], 6'b0, 8'(c.n_first) - 8'd1} :
-          {ID_PAYLOAD, next_page, 12'b0, 8'(n_second) - 8'd1}),
+          {ID_PAYLOAD, 52'(add64(64'(page), '0, 1'b1)), 12'b0, 8'(n_second) - 8'd1}),
       .rd_en  (m_axi_awvalid && m_axi_awready),
       .rd_data({m_axi_awid, m_axi_awaddr, m_axi_awlen}),
       .empty  (aw_empty),

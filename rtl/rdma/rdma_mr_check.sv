@@ -6,10 +6,12 @@
 
 module rdma_mr_check
   import microhop_pkg::*;
+  import rdma_pkg::*;
 (
     input  wire              clk,   /// clock
     input  wire              en,    /// inputs count at this edge
     input  wire [4*MR_W-1:0] mrs,   /// four memory regions
+    input  wire [4*65-1:0]   ends,  /// base + length of each
     input  wire [31:0]       key,   /// key
     input  wire [63:0]       addr,  /// first byte
     input  wire [31:0]       len,   /// bytes
@@ -18,44 +20,45 @@ module rdma_mr_check
     output wire              ok     /// verdict on the inputs of the edge before
 );
 
-  wire [3:0] hit, below;
-  wire [63:0] off[4];
-  wire [63:0] size[4];
+  wire [3:0] hit, allowed, pick;
+  wire [63:0] base[4];
+  wire [64:0] stop[4];
 
   for (genvar i = 0; i < 4; i++) begin : g_mr
+    /* verilator lint_off UNUSEDSIGNAL */  // the length is in `ends`
     mr_t m;
+    /* verilator lint_on UNUSEDSIGNAL */
     assign m = mrs[i*MR_W+:MR_W];
     assign hit[i] = m.valid && m.key == key;
-    assign {below[i], off[i]} = {1'b0, addr} - {1'b0, m.base};
-    // A right that is wanted and missing looks like an address below the region.
-    assign size[i] = (lw && !m.local_write) || (rw && !m.remote_write) ? '0 : m.length;
+    assign allowed[i] = (!lw || m.local_write) && (!rw || m.remote_write);
+    assign base[i] = m.base;
+    assign stop[i] = ends[i*65+:65];
   end
+  assign pick = hit & (~hit + 1'b1);
 
-  logic hit_q, below_q;
-  logic [63:0] off_q, size_q;
-  logic [31:0] len_q;
+  logic good_q;
+  logic [63:0] addr_q, base_q;
+  logic [64:0] end_q, stop_q;
 
   always_ff @(posedge clk) begin
     if (en) begin
-      hit_q   <= hit != 0;
-      below_q <= hit[0] ? below[0] : hit[1] ? below[1] : hit[2] ? below[2] : below[3];
-      off_q   <= hit[0] ? off[0] : hit[1] ? off[1] : hit[2] ? off[2] : off[3];
-      size_q  <= hit[0] ? size[0] : hit[1] ? size[1] : hit[2] ? size[2] : size[3];
-      len_q   <= len;
+      good_q <= (pick & allowed) != 0;
+      addr_q <= addr;
+      end_q  <= add64(addr, {32'b0, len}, 1'b0);
+      base_q <= ({64{pick[0]}} & base[0]) | ({64{pick[1]}} & base[1]) | ({64{pick[2]}} & base[2]) |
+          ({64{pick[3]}} & base[3]);
+      stop_q <= ({65{pick[0]}} & stop[0]) | ({65{pick[1]}} & stop[1]) | ({65{pick[2]}} & stop[2]) |
+          ({65{pick[3]}} & stop[3]);
     end
   end
 
-  // size - off - len >= 0 as one carry chain: three operands saved to two, and + 2 as two carries in.
-  wire [65:0] a = {2'b00, size_q};
-  wire [65:0] b = ~{2'b00, off_q};
-  wire [65:0] c = ~{34'b0, len_q};
-  wire [65:0] s = a ^ b ^ c;
-  wire [65:0] k = {(a[64:0] & b[64:0]) | (a[64:0] & c[64:0]) | (b[64:0] & c[64:0]), 1'b1};
-  /* verilator lint_off UNUSEDSIGNAL */  // only the sign counts
-  wire [66:0] t = {s, 1'b1} + {k, 1'b1};
+  /* verilator lint_off UNUSEDSIGNAL */  // only the carries count
+  wire [64:0] above = add64(addr_q, ~base_q, 1'b1);  // carry: addr >= base
+  wire [64:0] upto = add64(stop_q[63:0], ~end_q[63:0], 1'b1);  // carry: end <= stop, low bits
   /* verilator lint_on UNUSEDSIGNAL */
+  wire fits = stop_q[64] == end_q[64] ? upto[64] : stop_q[64];
 
-  assign ok = hit_q && !below_q && !t[66];
+  assign ok = good_q && above[64] && fits;
 
 endmodule
 

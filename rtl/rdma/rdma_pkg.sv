@@ -107,6 +107,28 @@ package rdma_pkg;
   } ans_t;
   localparam int ANS_W = 56;  // bits of ans_t
 
+  // Parallel-prefix sum, 65 bits: a chain of log2(64) steps, where an inferred adder is twice as long.
+  function automatic logic [64:0] add64(input logic [63:0] a, input logic [63:0] b, input logic cin);
+    logic [63:0] s;
+    logic [63:0] g;
+    logic [63:0] p;
+    s = a ^ b;
+    p = s;
+    g = (a & b) | (s & {63'b0, cin});
+    g = g | (p & (g << 1));
+    p = p & (p << 1);
+    g = g | (p & (g << 2));
+    p = p & (p << 2);
+    g = g | (p & (g << 4));
+    p = p & (p << 4);
+    g = g | (p & (g << 8));
+    p = p & (p << 8);
+    g = g | (p & (g << 16));
+    p = p & (p << 16);
+    g = g | (p & (g << 32));
+    return {1'b0, s} ^ {g, cin};
+  endfunction
+
 endpackage
 
 `default_nettype wire

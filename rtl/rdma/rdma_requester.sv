@@ -27,6 +27,7 @@ module rdma_requester
     input  wire [2:0]        pmtu,           /// path MTU code
     input  wire [23:0]       sq_psn,         /// first PSN, taken at reset
     input  wire [4*MR_W-1:0] mrs,            /// memory regions
+    input  wire [4*65-1:0]   ends,           /// base + length of each
     input  wire [25:0]       una,            /// oldest PSN not acknowledged, extended
     input  wire              s_wr_tvalid,    /// work request
     output wire              s_wr_tready,    /// room for it
@@ -92,6 +93,7 @@ module rdma_requester
       .clk (clk),
       .en  (v1),
       .mrs (mrs),
+      .ends(ends),
       .key (r1.lkey),
       .addr(r1.laddr),
       .len (r1.length),
@@ -272,7 +274,7 @@ module rdma_requester
       laddr <= wq_head.laddr;
     end else if (do_pkt) begin
       rem   <= rem - 32'(mtu);
-      laddr <= laddr + 64'(mtu);
+      laddr <= 64'(add64(laddr, 64'(mtu), 1'b0));
     end
   end
 

@@ -2,7 +2,7 @@
 // Takes packets from the wire, checks them in the specification's order, and decides: execute,
 // acknowledge again, refuse, drop; hands responses to the requester's half.
 //
-// Three cycles a packet: A look at the header (visible one cycle after its first beat was accepted),
+// Four cycles a packet: LOAD the header (visible one cycle after its first beat was accepted), A look at it,
 // B combine (and, when a receive WQE is needed and not at hand, fetch one and look again), C decide: what
 // is to be done goes to the DMA write and to the retire queue, state changes, next header. C waits for
 // room in those two, which depend on memory only, never on the transmit side.
@@ -23,6 +23,7 @@ module rdma_responder
     input  wire              rst,          /// synchronous reset, active high
     input  wire [RDMA_CFG_W-1:0] cfg,      /// rdma_cfg_t
     input  wire [4*MR_W-1:0] mrs,          /// memory regions
+    input  wire [4*65-1:0]   ends,         /// base + length of each
     input  wire              err,          /// the queue pair is in the error state
     input  wire              s_pkt_tvalid, /// packets in, whole and good
     output wire              s_pkt_tready, /// room for a beat
@@ -107,9 +108,9 @@ module rdma_responder
   );
 
   /* verilator lint_off UNUSEDSIGNAL */  // views of bundles: not every field is used here
-  hdr_t h;
+  hdr_t h, h_in;
   /* verilator lint_on UNUSEDSIGNAL */
-  assign h = hdr_head;
+  assign h_in = hdr_head;
 
   // ---- receive queue ------------------------------------------------------------------------------
   wire rq_done, rq_have, rq_posted, rq_bad, rq_fetch, rq_consume;
@@ -140,7 +141,7 @@ module rdma_responder
   );
 
   // ---- state --------------------------------------------------------------------------------------
-  localparam logic [2:0] A = 3'd0, B = 3'd1, C = 3'd2, FETCH = 3'd3, FLUSH_READ = 3'd4, FLUSH = 3'd5;
+  localparam logic [2:0] LOAD = 3'd0, A = 3'd1, B = 3'd2, C = 3'd3, FETCH = 3'd4, FLUSH_READ = 3'd5, FLUSH = 3'd6;
   localparam logic [1:0] IDLE = 2'd0, IN_SEND = 2'd1, IN_WRITE = 2'd2;
 
   logic [2:0] state;
@@ -155,35 +156,48 @@ module rdma_responder
   logic fetched;           // this packet has had its fetch
   logic flushed;           // the receive queue was flushed
 
+  // ---- LOAD ---------------------------------------------------------------------------------------
+  wire in_send = h_in.opcode <= OP_SEND_ONLY_IMM;
+  wire [7:0] kind = in_send ? h_in.opcode : h_in.opcode - OP_WRITE_FIRST;  // 0 first 1 middle 2,3 last 4,5 only
+  logic is_send, is_write, is_first, is_mid, is_last, is_only, is_imm, starts;
+
+  always_ff @(posedge clk) begin
+    if (state == LOAD && !hdr_empty) begin
+      h        <= hdr_head;
+      is_send  <= in_send;
+      is_write <= h_in.opcode >= OP_WRITE_FIRST && h_in.opcode <= OP_WRITE_ONLY_IMM;
+      is_first <= kind == 8'd0;
+      is_mid   <= kind == 8'd1;
+      is_last  <= kind == 8'd2 || kind == 8'd3;
+      is_only  <= kind == 8'd4 || kind == 8'd5;
+      is_imm   <= kind == 8'd3 || kind == 8'd5;
+      starts   <= kind == 8'd0 || kind == 8'd4 || kind == 8'd5;
+    end
+  end
+
   // ---- A: look ------------------------------------------------------------------------------------
-  wire is_send  = h.opcode <= OP_SEND_ONLY_IMM;
-  wire is_write = h.opcode >= OP_WRITE_FIRST && h.opcode <= OP_WRITE_ONLY_IMM;
-  wire [7:0] kind = is_send ? h.opcode : h.opcode - OP_WRITE_FIRST;  // 0 first 1 middle 2,3 last 4,5 only
-  wire is_first = kind == 8'd0;
-  wire is_mid   = kind == 8'd1;
-  wire is_last  = kind == 8'd2 || kind == 8'd3;
-  wire is_only  = kind == 8'd4 || kind == 8'd5;
-  wire is_imm   = kind == 8'd3 || kind == 8'd5;
-  wire starts   = is_first || is_only;
 
   wire [23:0] d = h.psn - epsn;
   wire pkey_ok = h.pkey[14:0] == c.pkey[14:0] && h.pkey[14:0] != 0 && (h.pkey[15] || c.pkey[15]);
   wire [12:0] mtu = 13'd128 << c.pmtu;
   wire [31:0] limit = !starts ? rem : is_send ? rq_bytes : h.dmalen;
-  wire [32:0] left = {1'b0, limit} - 33'(h.len);
+  /* verilator lint_off UNUSEDSIGNAL */  // 32 bits and their sign
+  wire [64:0] left = add64({32'b0, limit}, ~64'(h.len), 1'b1);
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [63:0] addr = !starts ? cur_addr : is_send ? rq_va : h.va;
 
   // Registers of A.
   logic a_admit, a_state, a_resp, a_ack, a_zero, a_ahead, a_known, a_send, a_write, a_last,
       a_imm, a_starts, a_seq, a_need, a_have, a_size, a_fit, a_equal, a_huge, a_data, a_nokey;
   logic [63:0] a_addr;
-  logic [31:0] a_left, a_got;
+  logic [31:0] a_left, c_got;
 
   wire key_ok;
   rdma_mr_check u_key (
       .clk (clk),
-      .en  (state == A && !hdr_empty),
+      .en  (state == A),
       .mrs (mrs),
+      .ends(ends),
       .key (is_send ? (starts ? rq_lkey : cur_lkey) : h.rkey),
       .addr(addr),
       .len (is_send ? 32'(h.len) : h.dmalen),
@@ -193,7 +207,7 @@ module rdma_responder
   );
 
   always_ff @(posedge clk) begin
-    if (state == A && !hdr_empty) begin
+    if (state == A) begin
       a_admit  <= h.opcode[7:5] == 3'b000 && h.dest_qp == c.qpn && h.dest_qp != 0 && h.src == c.dst &&
           h.dst == c.src && pkey_ok;
       a_resp   <= h.opcode >= OP_READ_RESP_FIRST && h.opcode <= OP_ATOMIC_ACK;
@@ -212,14 +226,13 @@ module rdma_responder
       a_need   <= is_send ? starts : is_imm;
       a_have   <= rq_have;
       a_size   <= is_first || is_mid ? h.len == mtu : h.len <= mtu && !(is_last && h.len == 0);
-      a_fit    <= !left[32];
+      a_fit    <= left[64];
       a_equal  <= limit == 32'(h.len);
       a_huge   <= starts && h.dmalen > 32'h8000_0000;
       a_data   <= h.len != 0;
       a_nokey  <= is_send ? h.len == 0 : !starts || h.dmalen == 0;
       a_addr   <= addr;
       a_left   <= left[31:0];
-      a_got    <= (starts ? 32'd0 : got) + 32'(h.len);
     end
   end
 
@@ -232,6 +245,7 @@ module rdma_responder
   wire [6:0] to_edge = 7'd64 - {1'b0, a_addr[11:6]};
   wire [6:0] n_out = 7'((end_off + 13'd63) >> 6);
 
+  logic [63:0] c_next;
   logic c_invalid, c_length, c_key, c_two;
   logic [6:0] c_n_in, c_n_out, c_n_first;
 
@@ -240,6 +254,8 @@ module rdma_responder
       c_invalid <= b_invalid;
       c_length  <= !a_size || (a_write && a_huge) || (a_write && a_last ? !a_equal : !a_fit);
       c_key     <= !a_nokey && !key_ok;
+      c_next    <= 64'(add64(a_addr, 64'(h.len), 1'b0));
+      c_got     <= (a_starts ? 32'd0 : got) + 32'(h.len);
       c_n_in    <= 7'((h.len + 13'd63) >> 6);
       c_n_out   <= n_out;
       c_two     <= n_out > to_edge;
@@ -306,7 +322,7 @@ module rdma_responder
       fatal ? CQE_SYN_REM_INV_REQ : 8'd0;
   assign r.wqe_used = x_go && (a_send || a_need);
   assign r.wqe      = flush_all || (a_need && !flush_one && !x_inv) ? rq_ci : cur_wqe;
-  assign r.byte_cnt = flushing || fatal ? '0 : a_got;
+  assign r.byte_cnt = flushing || fatal ? '0 : c_got;
   assign r.imm      = flushing || fatal || !a_imm ? '0 : h.imm;
   assign r.se       = !flushing && !fatal && h.se;
   assign ret_data   = r;
@@ -324,12 +340,12 @@ module rdma_responder
   assign cmd_push  = decide && a_data;
 
   assign rq_consume = flush_all || (x_go && a_need) || (fatal && a_send && a_starts && (x_len || x_key));
-  wire go_flush = state == A && err && !flushed;
+  wire go_flush = state == LOAD && err && !flushed;
   assign rq_fetch = (state == B && b_fetch) || (state == FLUSH_READ && msg != IN_SEND && !fetched);
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      state    <= A;
+      state    <= LOAD;
       msg      <= IDLE;
       epsn     <= c.rq_psn;
       nak_mem  <= 1'b0;
@@ -338,16 +354,16 @@ module rdma_responder
       flushed  <= c.state == QP_RESET;
     end else begin
       case (state)
-        A:
+        LOAD:
         if (go_flush) begin
           state   <= FLUSH_READ;
           fetched <= 1'b0;
-        end
-        else if (!hdr_empty) state <= B;
+        end else if (!hdr_empty) state <= A;
+        A: state <= B;
         B: state <= b_fetch ? FETCH : C;
         C:
         if (room) begin
-          state   <= A;
+          state   <= LOAD;
           fetched <= 1'b0;
         end
         FETCH:
@@ -362,7 +378,7 @@ module rdma_responder
         end
         default:
         if (!rq_posted || rq_bad) begin
-          state   <= A;
+          state   <= LOAD;
           flushed <= 1'b1;
           fetched <= 1'b0;
         end
@@ -381,9 +397,9 @@ module rdma_responder
 
   always_ff @(posedge clk) begin
     if (x_go) begin
-      cur_addr <= a_addr + 64'(h.len);
+      cur_addr <= c_next;
       rem      <= a_left;
-      got      <= a_got;
+      got      <= c_got;
       if (a_send && a_starts) begin
         cur_lkey <= rq_lkey;
         cur_wqe  <= rq_ci;

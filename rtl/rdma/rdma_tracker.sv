@@ -47,8 +47,12 @@ module rdma_tracker
   logic fatal;            // a WQE waits to be completed with fatal_syn: the oldest not acknowledged
   logic [7:0] fatal_syn;
 
-  wire [23:0] ahead = resp_psn - una[23:0];
-  wire in_window = ahead < nxt - una[23:0];
+  wire [23:0] ahead = 24'(add64(64'(resp_psn), {40'b0, ~una[23:0]}, 1'b1));
+  wire [23:0] open = 24'(add64(64'(nxt), {40'b0, ~una[23:0]}, 1'b1));
+  /* verilator lint_off UNUSEDSIGNAL */  // only the carry counts
+  wire [64:0] ghost = add64(64'(ahead), {40'b0, ~open}, 1'b1);  // carry into bit 24: ahead >= open
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire in_window = !ghost[24];
   wire is_ack = resp_ack && resp_syn[7:5] == 3'b000;
   wire is_rnr = resp_ack && resp_syn[7:5] == 3'b001;
   wire is_nak = resp_ack && resp_syn[7:5] == 3'b011 && resp_syn[4:0] < 5'd4;
