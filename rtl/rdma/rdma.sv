@@ -22,7 +22,7 @@ module rdma
 ) (
     input  wire                  clk,            /// clock
     input  wire                  rst,            /// synchronous reset, active high
-    input  wire [RDMA_CFG_W-1:0] cfg,            /// rdma_cfg_t, taken at reset
+    input  wire [RDMA_CFG_W-1:0] cfg,            /// rdma_cfg_t, taken at reset; steady for 4 edges before its end
     input  wire [4*MR_W-1:0]     cfg_mr,         /// four memory regions, taken at reset
     input  wire                  s_wr_tvalid,    /// work requests in
     output wire                  s_wr_tready,    /// taken

@@ -37,10 +37,11 @@ module rdma_completion
   wire [CQR_W-1:0] s_head, r_head;
   logic s_turn;  // the send queue is next when both wait
   logic [23:0] s_pi, r_pi;
-  logic [57:0] s_at, r_at;  // 64-byte lines of the entries that are next
+  logic [26:0] s_at, r_at;  // 64-byte lines of the entries that are next: lower half of the address and its carry
+  // Constant outside reset: index masks, first slots, upper halves of the addresses plus one.
+  logic [23:0] s_mask, r_mask, s_slot, r_slot;
+  logic [31:0] s_up, r_up;
 
-  wire [23:0] s_mask = ~(24'hff_ffff << c.scq_log);
-  wire [23:0] r_mask = ~(24'hff_ffff << c.rcq_log);
   wire room = cqe_count < ($clog2(CQEW_DEPTH) + 1)'(CQEW_DEPTH);
   wire pick_s = !s_empty && (r_empty || s_turn);
   wire s_pop = room && pick_s;
@@ -79,17 +80,23 @@ module rdma_completion
       s_turn <= 1'b0;
       s_pi   <= c.scq_pi0;
       r_pi   <= c.rcq_pi0;
-      s_at   <= c.scq_base[63:6] + 58'(c.scq_pi0 & s_mask);
-      r_at   <= c.rcq_base[63:6] + 58'(c.rcq_pi0 & r_mask);
+      s_mask <= ~(24'hff_ffff << c.scq_log);
+      r_mask <= ~(24'hff_ffff << c.rcq_log);
+      s_slot <= c.scq_pi0 & s_mask;
+      r_slot <= c.rcq_pi0 & r_mask;
+      s_up   <= c.scq_base[63:32] + 1'b1;
+      r_up   <= c.rcq_base[63:32] + 1'b1;
+      s_at   <= {1'b0, c.scq_base[31:6]} + 27'(s_slot);
+      r_at   <= {1'b0, c.rcq_base[31:6]} + 27'(r_slot);
     end else begin
       if (s_pop || r_pop) s_turn <= r_pop;
       if (s_pop) begin
         s_pi <= s_pi + 1'b1;
-        s_at <= (s_pi & s_mask) == s_mask ? c.scq_base[63:6] : 58'(add64(64'(s_at), '0, 1'b1));
+        s_at <= (s_pi & s_mask) == s_mask ? {1'b0, c.scq_base[31:6]} : s_at + 1'b1;
       end
       if (r_pop) begin
         r_pi <= r_pi + 1'b1;
-        r_at <= (r_pi & r_mask) == r_mask ? c.rcq_base[63:6] : 58'(add64(64'(r_at), '0, 1'b1));
+        r_at <= (r_pi & r_mask) == r_mask ? {1'b0, c.rcq_base[31:6]} : r_at + 1'b1;
       end
     end
   end
@@ -115,7 +122,9 @@ module rdma_completion
   assign e[8*63+:8]  = {q.op, 2'b00, q.se, owner};
 
   assign cqe_push = s_pop || r_pop;
-  assign cqe_addr = {pick_s ? s_at : r_at, 6'b0};
+  wire [57:0] s_line = {s_at[26] ? s_up : c.scq_base[63:32], s_at[25:0]};
+  wire [57:0] r_line = {r_at[26] ? r_up : c.rcq_base[63:32], r_at[25:0]};
+  assign cqe_addr = {pick_s ? s_line : r_line, 6'b0};
   assign cqe_data = e;
 
   `MH_NEVER_X(a_known, {cqe_push, s_pi, r_pi})

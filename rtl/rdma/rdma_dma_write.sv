@@ -166,6 +166,9 @@ module rdma_dma_write
     assign masked[8*i+:8] = strb[i] ? out_data[8*i+:8] : 8'h00;
   end
   wire aw_empty, w_empty;
+  wire [19:0] page_low = page[19:0] + 1'b1;
+  wire [31:0] page_up = page[51:20] + 1'b1;
+  wire [51:0] next_page = {&page[19:0] ? page_up : page[51:20], page_low};
 
   sync_fifo #(
       .WIDTH(76),
@@ -176,7 +179,7 @@ module rdma_dma_write
       .wr_en  (cqe_pop || aw_first || aw_second),
       .wr_data(cqe_pop ? {ID_CQE, cqe_head_addr, 8'd0} :
           aw_first ? {ID_PAYLOAD, c.addr[63:6], 6'b0, 8'(c.n_first) - 8'd1} :
-          {ID_PAYLOAD, 52'(add64(64'(page), '0, 1'b1)), 12'b0, 8'(n_second) - 8'd1}),
+          {ID_PAYLOAD, next_page, 12'b0, 8'(n_second) - 8'd1}),
       .rd_en  (m_axi_awvalid && m_axi_awready),
       .rd_data({m_axi_awid, m_axi_awaddr, m_axi_awlen}),
       .empty  (aw_empty),

@@ -6,7 +6,6 @@
 
 module rdma_mr_check
   import microhop_pkg::*;
-  import rdma_pkg::*;
 (
     input  wire              clk,   /// clock
     input  wire              en,    /// inputs count at this edge
@@ -38,13 +37,14 @@ module rdma_mr_check
 
   logic good_q;
   logic [63:0] addr_q, base_q;
-  logic [64:0] end_q, stop_q;
+  logic [64:0] stop_q;
+  logic [31:0] len_q;
 
   always_ff @(posedge clk) begin
     if (en) begin
       good_q <= (pick & allowed) != 0;
       addr_q <= addr;
-      end_q  <= add64(addr, {32'b0, len}, 1'b0);
+      len_q  <= len;
       base_q <= ({64{pick[0]}} & base[0]) | ({64{pick[1]}} & base[1]) | ({64{pick[2]}} & base[2]) |
           ({64{pick[3]}} & base[3]);
       stop_q <= ({65{pick[0]}} & stop[0]) | ({65{pick[1]}} & stop[1]) | ({65{pick[2]}} & stop[2]) |
@@ -52,13 +52,17 @@ module rdma_mr_check
     end
   end
 
-  /* verilator lint_off UNUSEDSIGNAL */  // only the carries count
-  wire [64:0] above = add64(addr_q, ~base_q, 1'b1);  // carry: addr >= base
-  wire [64:0] upto = add64(stop_q[63:0], ~end_q[63:0], 1'b1);  // carry: end <= stop, low bits
+  // stop - addr - len >= 0 as one carry: three operands saved to two, and + 2 as two carries in.
+  wire [65:0] a = {1'b0, stop_q};
+  wire [65:0] b = ~{2'b00, addr_q};
+  wire [65:0] c = ~{34'b0, len_q};
+  wire [65:0] k = {(a[64:0] & b[64:0]) | (a[64:0] & c[64:0]) | (b[64:0] & c[64:0]), 1'b1};
+  /* verilator lint_off UNUSEDSIGNAL */  // only the signs count
+  wire [66:0] room = {a ^ b ^ c, 1'b1} + {k, 1'b1};
+  wire [64:0] above = {1'b0, addr_q} - {1'b0, base_q};
   /* verilator lint_on UNUSEDSIGNAL */
-  wire fits = stop_q[64] == end_q[64] ? upto[64] : stop_q[64];
 
-  assign ok = good_q && above[64] && fits;
+  assign ok = good_q && !above[64] && !room[66];
 
 endmodule
 

@@ -60,7 +60,7 @@ module rdma_payload
   wire cut = head_n > to_edge;
   wire pay_push = !rq_valid && !rdq_empty && ar_room;
   wire rdq_pop = pay_push && (second || !cut);
-  wire [63:0] pay_addr = second ? {52'(add64(64'(head_addr[63:12]), '0, 1'b1)), 12'b0} : {head_addr[63:6], 6'b0};
+  wire [63:0] pay_addr = second ? {head_addr[63:12] + 1'b1, 12'b0} : {head_addr[63:6], 6'b0};
   wire [6:0] pay_n = second ? head_n - to_edge : cut ? to_edge : head_n;
 
   sync_fifo #(

@@ -172,6 +172,8 @@ module rdma_requester
 
   // ---- segmenter ----------------------------------------------------------------------------------
   logic act, first;
+  logic [12:0] mtu;      // path MTU, bytes; constant outside reset
+  logic [31:0] page_up;  // upper half of laddr, plus one
   logic [7:0] tab_ptr;   // number of the table's entry pushed next
   logic [31:0] rem;      // bytes left
   logic [63:0] laddr;    // next byte
@@ -180,11 +182,11 @@ module rdma_requester
 
   assign wq_pop = !act && !wq_empty;
 
-  wire [12:0] mtu   = 13'd128 << pmtu;
   wire        fits  = rem <= 32'(mtu);  // this packet is the last
   wire [12:0] len   = fits ? rem[12:0] : mtu;
   wire [6:0]  n_out = 7'((len + 13'd63) >> 6);
   wire [6:0]  n_in  = 7'((len + 13'(laddr[5:0]) + 13'd63) >> 6);
+  wire [32:0] low   = {1'b0, laddr[31:0]} + 33'(mtu);
   wire [25:0] used  = psn - una;
 
   wire is_send  = q.opcode == WQE_SEND || q.opcode == WQE_SEND_IMM;
@@ -251,6 +253,7 @@ module rdma_requester
       psn      <= {2'b00, sq_psn};
       tab_ptr  <= '0;
       txb_used <= '0;
+      mtu      <= 13'd128 << pmtu;
     end else begin
       if (wq_pop) begin
         act   <= 1'b1;
@@ -272,9 +275,11 @@ module rdma_requester
       q     <= wq_data;
       rem   <= wq_head.length;
       laddr <= wq_head.laddr;
+      page_up <= wq_head.laddr[63:32] + 1'b1;
     end else if (do_pkt) begin
       rem   <= rem - 32'(mtu);
-      laddr <= 64'(add64(laddr, 64'(mtu), 1'b0));
+      laddr <= {low[32] ? page_up : laddr[63:32], low[31:0]};
+      if (low[32]) page_up <= page_up + 1'b1;
     end
   end
 

@@ -245,7 +245,8 @@ module rdma_responder
   wire [6:0] to_edge = 7'd64 - {1'b0, a_addr[11:6]};
   wire [6:0] n_out = 7'((end_off + 13'd63) >> 6);
 
-  logic [63:0] c_next;
+  logic [32:0] c_low;   // next byte's address: lower half and its carry
+  logic [31:0] c_up;    // upper half plus one
   logic c_invalid, c_length, c_key, c_two;
   logic [6:0] c_n_in, c_n_out, c_n_first;
 
@@ -254,7 +255,8 @@ module rdma_responder
       c_invalid <= b_invalid;
       c_length  <= !a_size || (a_write && a_huge) || (a_write && a_last ? !a_equal : !a_fit);
       c_key     <= !a_nokey && !key_ok;
-      c_next    <= 64'(add64(a_addr, 64'(h.len), 1'b0));
+      c_low     <= {1'b0, a_addr[31:0]} + 33'(h.len);
+      c_up      <= a_addr[63:32] + 1'b1;
       c_got     <= (a_starts ? 32'd0 : got) + 32'(h.len);
       c_n_in    <= 7'((h.len + 13'd63) >> 6);
       c_n_out   <= n_out;
@@ -397,7 +399,7 @@ module rdma_responder
 
   always_ff @(posedge clk) begin
     if (x_go) begin
-      cur_addr <= c_next;
+      cur_addr <= {c_low[32] ? c_up : a_addr[63:32], c_low[31:0]};
       rem      <= a_left;
       got      <= c_got;
       if (a_send && a_starts) begin

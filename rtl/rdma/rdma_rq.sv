@@ -44,7 +44,9 @@ module rdma_rq
   logic [13:0] line_tag;
   logic [511:0] line;
 
-  wire [15:0] mask = ~(16'hffff << c.rq_log);
+  logic [15:0] mask;    // of the index in the ring; constant outside reset
+  logic [16:0] size;    // WQEs of the ring; constant outside reset
+  logic [31:0] base_up; // upper half of the ring's address, plus one; constant outside reset
   /* verilator lint_off UNUSEDSIGNAL */  // four receive WQEs share a line
   wire [15:0] slot = ci & mask;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -52,17 +54,20 @@ module rdma_rq
 
   assign posted = count != 0;
   assign have   = posted && !bad && line_valid && line_tag == ci[15:2];
-  assign bad    = err || count > (16'd1 << c.rq_log);
+  assign bad    = err || 17'(count) > size;
 
   assign rq_valid = ask != 0;
-  assign rq_addr  = ask == 2'd2 ? {c.rq_dbr[63:6], 6'b0} : {c.rq_base[63:6] + 58'(slot[15:2]), 6'b0};
+  wire [26:0] low = {1'b0, c.rq_base[31:6]} + 27'(slot[15:2]);
+  assign rq_addr  = ask == 2'd2 ? {c.rq_dbr[63:6], 6'b0} : {low[26] ? base_up : c.rq_base[63:32], low[25:0], 6'b0};
 
   // The record stands in one of eight places of its line, big-endian.
   /* verilator lint_off UNUSEDSIGNAL */  // the receive counter is 16 bits of word 0
   wire [63:0] rec = 64'(r_data >> {c.rq_dbr[5:3], 6'b0});
   /* verilator lint_on UNUSEDSIGNAL */
 
-  wire [127:0] seg = 128'(line >> {ci[1:0], 7'b0});
+  // One cycle behind line and index: the header is looked at two cycles after either changes.
+  logic [127:0] seg;
+  always_ff @(posedge clk) seg <= 128'(line >> {ci[1:0], 7'b0});
   wire [7:0] b[16];
   for (genvar i = 0; i < 16; i++) begin : g_byte
     assign b[i] = seg[8*i+:8];
@@ -81,6 +86,9 @@ module rdma_rq
       line_tag   <= '0;
       err        <= 1'b0;
       done       <= 1'b0;
+      mask       <= ~(16'hffff << c.rq_log);
+      size       <= 17'd1 << c.rq_log;
+      base_up    <= c.rq_base[63:32] + 1'b1;
     end else begin
       done <= r_valid && wait_n == 2'd1;
       if (fetch) begin

@@ -18,7 +18,7 @@ from models.rdma_parts import M24
 from tb.common.axi import poke_file, timing_file
 from tb.common.beats import Frame
 from tb.common.uvm import PhaseItem
-from tb.rdma.env import pack_regions
+from tb.rdma.env import WINDOWS, pack_regions
 
 RECORD = 0x0100
 RECV_RING = 0x1000
@@ -158,7 +158,8 @@ class Scene:
             slot = (c.rq_ci0 + i) % (1 << c.rq_log)
             segment = r.size.to_bytes(4, "big") + r.key.to_bytes(4, "big") + r.addr.to_bytes(8, "big")
             image[c.rq_base + 16 * slot] = segment
-        image[c.rq_dbr] = (c.rq_ci0 + len(self.receives) & 0xFFFF).to_bytes(4, "big")
+        if c.rq_dbr < WINDOWS.host_bytes:
+            image[c.rq_dbr] = (c.rq_ci0 + len(self.receives) & 0xFFFF).to_bytes(4, "big")
         item.cfg = {"rdma": c.pack(), "mr": pack_regions(self.regions)}
         item.plays = {"s_wr": self.wrs, "s_pkt": self.packets}
         item.images = {"mem": image}

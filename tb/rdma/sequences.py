@@ -11,7 +11,7 @@ from models.memory import MemoryTiming, WindowTiming
 from models.protocol import SYN, WQE
 from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
-from tb.rdma import oracle
+from tb.rdma import faults, oracle
 from tb.rdma.scene import GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Receive, Scene, pattern
 
 SOURCE = 0x4_0000  # offset of what is read, in both data regions; below it is what is written
@@ -109,7 +109,9 @@ class Arrivals(PhaseSequence):
         s = Scene(f"arrivals{MTUS[index]}")
         s.cfg.pmtu = index + 1
         s.timing = random_timing(rng)
-        todo = [("SEND" if k in oracle.SENDS else "WRITE", k in oracle.WITH_IMM, n) for n in sizes(s.mtu) for k in KINDS]
+        todo = [
+            ("SEND" if k in oracle.SENDS else "WRITE", k in oracle.WITH_IMM, n) for n in sizes(s.mtu) for k in KINDS
+        ]
         for kind, imm, n in todo:
             if kind == "SEND" or imm:
                 addr, key = place(rng, n, 0, SOURCE)
@@ -205,3 +207,21 @@ class RandomTraffic(PhaseSequence):
             if rng.random() < 0.1:
                 s.ack(int(rng.integers(-9, 0)), syndrome=SYN.NAK_ACCESS, cycle=cycle)
         s.ack(sent - 1, cycle=max(16_000, cycle))
+
+
+class RequesterErrors(PhaseSequence):
+    """One phase for each directed case."""
+
+    cases = faults.REQUESTER
+    phases = len(cases)
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """The case."""
+        return list(self.cases.values())[index]().item()
+
+
+class ResponderErrors(RequesterErrors):
+    """The responder's cases."""
+
+    cases = faults.RESPONDER
+    phases = len(cases)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of rdma without errors."""
+"""Tests of rdma."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.rdma.env import PLAN
-from tb.rdma.sequences import Arrivals, RandomTraffic, Requests, Smoke
+from tb.rdma.sequences import Arrivals, RandomTraffic, RequesterErrors, Requests, ResponderErrors, Smoke
 
 
 @pyuvm.test()
@@ -40,3 +40,19 @@ class random_traffic(PhaseTest):
 
     plan = PLAN
     sequences = (RandomTraffic,)
+
+
+@pyuvm.test()
+class requester_errors(PhaseTest):
+    """Every error of the requester, directed."""
+
+    plan = PLAN
+    sequences = (RequesterErrors,)
+
+
+@pyuvm.test()
+class responder_errors(PhaseTest):
+    """Every NAK, drop and flush of the responder, directed."""
+
+    plan = PLAN
+    sequences = (ResponderErrors,)
