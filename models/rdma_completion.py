@@ -58,11 +58,8 @@ class DmaWrite(Component):
         if now == self._last_tick:
             return
         self._last_tick = now
-        if self._active:
-            progress = self._drop(now) if self._addr is None else self._beat(now)
-        else:
-            progress = self._take(now)
-        if progress:
+        step = self._take if not self._active else self._drop if self._addr is None else self._beat
+        if step(now):
             self.wake(now + 1)
 
     def _take(self, now: int) -> bool:

@@ -145,7 +145,7 @@ class Segmenter(Component):
         if self.packets.reserved(now) >= self._pkt_depth or self._psn - self.top.una.get(now) >= HALF - 1:
             return
         if fetched and (
-            self._reserved - self.freed.get(now) + beats > self._txb_beats
+            self._reserved - self.freed.get(now) + beats_of(self._mtu) > self._txb_beats
             or self.fetches.reserved(now) >= self._rdq_depth
         ):
             return

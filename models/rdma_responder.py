@@ -37,7 +37,7 @@ SEGMENT = 16
 class ReceiveWqe(NamedTuple):
     """A receive WQE: one mlx5 data segment."""
 
-    index: int
+    number: int
     size: int
     key: int
     addr: int
@@ -313,7 +313,7 @@ class Responder(Component):
     def _expected(self, now: int, h: Hdr) -> tuple[Message | None, int]:
         """Checks in order; the message after this packet (None: no receive WQE) and its write address."""
         m = self._message
-        used = m.wqe.index if m is not None and m.wqe is not None else None
+        used = m.wqe.number if m is not None and m.wqe is not None else None
         if not self._in_sequence(h):
             raise Refused(SYN.NAK_INVALID, CQE_SYN.REM_INV_REQ, used)
         send = h.opcode <= OP.SEND_ONLY_IMM
@@ -328,7 +328,7 @@ class Responder(Component):
             if send:
                 assert wqe is not None
                 m = Message(True, wqe.addr, wqe.size, 0, wqe)
-                used = wqe.index
+                used = wqe.number
             else:
                 m = Message(False, h.va, h.dmalen, 0, None)
         assert m is not None
@@ -362,7 +362,7 @@ class Responder(Component):
 
     def _execute(self, now: int, h: Hdr, m: Message, target: int, ends: bool) -> None:
         takes, imm = self._takes_wqe(h), KINDS_IMM[h.opcode % 6]
-        wqe = m.wqe.index if m.wqe is not None else self.queue.ci if takes else None
+        wqe = m.wqe.number if m.wqe is not None else self.queue.ci if takes else None
         cqe = None
         if ends and wqe is not None:
             op = CQE.RESP_WR_IMM if not m.send else CQE.RESP_SEND_IMM if imm else CQE.RESP_SEND
@@ -380,7 +380,7 @@ class Responder(Component):
         m = self._message
         if m is not None and m.wqe is not None:
             if self.retired.reserved(now) < self._ret_depth:
-                self._flush_one(now, m.wqe.index)
+                self._flush_one(now, m.wqe.number)
                 self._message = None
                 self._go("flush_message", now + 1)
             return

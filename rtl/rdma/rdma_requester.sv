@@ -178,7 +178,8 @@ module rdma_requester
   logic [31:0] rem;      // bytes left
   logic [63:0] laddr;    // next byte
   logic [25:0] psn;      // next PSN to give, extended by two bits
-  logic [$clog2(TXB_DEPTH):0] txb_used;
+  logic [$clog2(TXB_DEPTH):0] txb_used;   // beats of the transmit buffer given to packets
+  logic [$clog2(TXB_DEPTH):0] txb_limit;  // most of them that leave room; constant outside reset
 
   assign wq_pop = !act && !wq_empty;
 
@@ -198,8 +199,11 @@ module rdma_requester
   wire tab_room = tab_count < ($clog2(TAB_DEPTH) + 1)'(TAB_DEPTH);
   wire pkt_room = pkt_count < ($clog2(PKT_DEPTH) + 1)'(PKT_DEPTH);
   wire win_room = used < 26'h7f_ffff;
-  wire buf_room = txb_used + ($clog2(TXB_DEPTH) + 1)'(n_out) <= ($clog2(TXB_DEPTH) + 1)'(TXB_DEPTH) &&
-      rdq_count < ($clog2(RDQ_DEPTH) + 1)'(RDQ_DEPTH);
+  // Room for a packet of the path MTU, whatever this one's length.
+  wire buf_room = txb_used <= txb_limit && rdq_count < ($clog2(RDQ_DEPTH) + 1)'(RDQ_DEPTH);
+
+  wire [$clog2(TXB_DEPTH):0] txb_less = txb_used - ($clog2(TXB_DEPTH) + 1)'(txb_free);
+  wire [$clog2(TXB_DEPTH):0] txb_more = txb_less + ($clog2(TXB_DEPTH) + 1)'(n_out);
 
   wire do_local = act && first && local_end && tab_room;
   wire do_drop  = act && !first && (stop || err);  // its entry stands in the table already
@@ -254,6 +258,7 @@ module rdma_requester
       tab_ptr  <= '0;
       txb_used <= '0;
       mtu      <= 13'd128 << pmtu;
+      txb_limit <= ($clog2(TXB_DEPTH) + 1)'(TXB_DEPTH) - ($clog2(TXB_DEPTH) + 1)'(8'd2 << pmtu);
     end else begin
       if (wq_pop) begin
         act   <= 1'b1;
@@ -265,8 +270,7 @@ module rdma_requester
       end
       if (do_local && q.status != 0) stop <= 1'b1;
       if (tab_push) tab_ptr <= tab_ptr + 1'b1;
-      txb_used <= txb_used + (rd_push ? ($clog2(TXB_DEPTH) + 1)'(n_out) : '0) -
-          ($clog2(TXB_DEPTH) + 1)'(txb_free);
+      txb_used <= rd_push ? txb_more : txb_less;
     end
   end
 

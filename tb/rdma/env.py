@@ -58,7 +58,7 @@ def joined(changes: Mapping[str, list[tuple[int, int]]], fields: Sequence[tuple[
 
 def fields_of(word: int, fields: Sequence[tuple[str, int]]) -> dict[str, int]:
     """A status vector's value by port."""
-    out = {}
+    out: dict[str, int] = {}
     for name, width in reversed(fields):
         out[name] = word & (1 << width) - 1
         word >>= width
@@ -110,7 +110,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
 
 def last_status(phase: PhaseRecords) -> dict[str, int]:
     """Status ports and counters at the phase's end."""
-    out = {}
+    out: dict[str, int] = {}
     for name, fields in (("status", STATUS), ("counters", COUNTERS)):
         raw = phase.events[name][-1]["value"]
         out |= fields_of(int.from_bytes(raw.tobytes(), "little"), fields)

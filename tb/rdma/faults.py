@@ -13,13 +13,24 @@ from typing import Any
 
 from models.cqe import Cqe
 from models.memory import Poke
-from models.protocol import CQE_SYN, OP, QP, SYN, WQE, Hdr, Mr
+from models.protocol import CQE_SYN, OP, QP, SYN, WQE, Mr
 from models.rdma_parts import M24
 from tb.common.uvm import PhaseRecords
 from tb.rdma import oracle
 from tb.rdma.env import last_status
 from tb.rdma.scene import (
-    DEFAULT, HOLE, HOLE_KEY, HOST_BYTES, HOST_DATA, HOST_KEY, READ_KEY, RECORD, REGIONS, Receive, Scene, pattern,
+    DEFAULT,
+    HOLE,
+    HOLE_KEY,
+    HOST_BYTES,
+    HOST_DATA,
+    HOST_KEY,
+    READ_KEY,
+    RECORD,
+    REGIONS,
+    Receive,
+    Scene,
+    pattern,
 )  # fmt: skip
 
 ACK = int(SYN.ACK_NO_CREDIT)
@@ -501,11 +512,10 @@ def receive_queue_unreadable() -> Scene:
 @case(RESPONDER)
 def record_beyond_ring() -> Scene:
     """A receive counter further ahead than the ring is long is no receive WQE but a fault."""
-    s = _refused(
+    return _refused(
         "record_beyond_ring", SYN.NAK_OP, {"opcode": OP.SEND_ONLY, "data": b"x"}, found=[(0, CQE_SYN.LOC_QP_OP)],
         receives=[Receive(HOST_DATA, 64)] * 5, rq_log=2,
     )  # fmt: skip
-    return s
 
 
 @case(RESPONDER)

@@ -127,7 +127,7 @@ def check_arrivals(read: Reader, arriving: Sequence[Arrival]) -> list[str]:
 
 def check_receives(found: Sequence[cqe.Cqe], arriving: Sequence[Arrival], first: int, qpn: int) -> list[str]:
     """One receive completion for each SEND and each WRITE with immediate, in order."""
-    want = []
+    want: list[tuple[int, ...]] = []
     for a in arriving:
         if a.send or a.imm is not None:
             op = CQE.RESP_WR_IMM if not a.send else CQE.RESP_SEND if a.imm is None else CQE.RESP_SEND_IMM

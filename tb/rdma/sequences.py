@@ -142,9 +142,9 @@ class RandomTraffic(PhaseSequence):
         s = Scene(f"random{index}")
         c = s.cfg
         c.pmtu = int(rng.integers(1, 4))
-        c.sq_psn, c.rq_psn, c.msn0 = (int(1 << 24) - int(v) for v in rng.integers(1, 40, 3))
+        c.sq_psn, c.rq_psn, c.msn0 = ((1 << 24) - int(v) for v in rng.integers(1, 40, 3))
         c.rq_ci0 = 0x10000 - int(rng.integers(1, 10))
-        c.scq_pi0, c.rcq_pi0 = (int(1 << 24) - int(v) for v in rng.integers(1, 20, 2))
+        c.scq_pi0, c.rcq_pi0 = ((1 << 24) - int(v) for v in rng.integers(1, 20, 2))
         c.rq_log = c.scq_log = c.rcq_log = 6
         s.wqe_index = 0x10000 - int(rng.integers(1, 30))
         s.timing = random_timing(rng, (20, 200, 500)[index % 3])
