@@ -12,7 +12,7 @@ from typing import Any
 
 from pyuvm import ConfigDB
 
-from models.spec import Constant, spec
+from models.spec import spec
 from tb.common.beats import frames_from_beats
 from tb.common.pcap import ERF, ETHERNET, write_pcap
 from tb.common.result import Result
@@ -99,12 +99,13 @@ class Account(PhaseTest):
             name += f"_{size}B"
         ns = cycles * self.period
         before = spec().value(f"host.{exp.host}.store") + spec().value(f"host.{exp.host}.oneway")
-        claimed = mode == "inline" or exp.host == "d2d"  # not: two memory round trips over PCIe
+        # no claim is made for memory round trips over PCIe, nor for both round trips and three hops
+        claimed = mode == "inline" or (exp.host == "d2d" and exp.topology is not Topology.THREE_HOPS)
         target = spec().value("target.e2e_ns") if claimed else None
         passed = ns < target if target is not None else None
         self.result.figure(name, ns, "ns", target, passed, **conditions, from_core_ns=ns + before)
-        if target is not None and ns + before >= target:
-            self.problems.append(f"{name} is {ns} ns, {ns + before} from the core's store; target below {target}")
+        if passed is False:
+            self.problems.append(f"{name} is {ns} ns; target below {target}")
         headline = f"e2e_{PATH_NAMES[exp.topology]}_ns"
         if size == HEADLINE_SIZE and (exp.host, mode) == ("pcie", "inline"):
             self.result.figure(headline, ns, "ns", target, passed, **conditions, from_core_ns=ns + before)
@@ -132,9 +133,15 @@ class Account(PhaseTest):
         write_pcap(capture, ETHERNET if self.roce else ERF, sorted(self.frames, key=lambda f: f[0]))
         self.result.artifact("capture", capture)
         self.result.data["main_path"] = MAIN_PATH
-        assumed = [c for c in spec() if c.assumed and c.name.startswith(("clock", "phy", "host", "link", "cable"))]
-        self.result.note(f"{len(assumed)} constants of these figures are assumptions: {', '.join(map(label, assumed))}")
-        self.result.note("fetched over PCIe takes two memory round trips: over 1 us, as its budget says; no target")
+        fec = "kp4" if self.roce else "llfec"
+        parts = ("clock.period_ns", f"phy.{fec}.", "host.pcie.", "host.d2d.", "link.", "cable.")
+        assumed = [c.name for c in spec() if c.assumed and c.unit != "text" and c.name.startswith(parts)]
+        self.result.note(f"assumptions among the constants (marks A, R, W in spec/fabric.toml): {', '.join(assumed)}")
+        self.result.note(
+            "hop: cable in to cable out of a switch; end to end: doorbell store accepted at the NIC's port to payload "
+            "visible in the peer's memory (from_core_ns: from the core's store); all at zero load"
+        )
+        self.result.note("a fetched message takes two memory round trips: over PCIe more than 1 us, no target")
         self.result.save()
 
     def check_phase(self) -> None:
@@ -142,7 +149,3 @@ class Account(PhaseTest):
         if self.problems:
             raise AssertionError("; ".join(self.problems))
 
-
-def label(c: Constant) -> str:
-    """A constant with its mark."""
-    return f"{c.name} [{c.mark}]"

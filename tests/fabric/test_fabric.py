@@ -9,7 +9,7 @@ import pyuvm
 from tb.common.uvm import PhaseItem, PhaseSequence, PhaseTest
 from tb.fabric.account import Account
 from tb.fabric.env import PLAN
-from tb.fabric.experiment import phase_item
+from tb.fabric.experiment import Topology, phase_item
 from tb.fabric.scenarios import latency_rows, moe, random_experiment
 
 
@@ -33,15 +33,36 @@ class LatencyTable(PhaseSequence):
         return phase_item(rows[index])
 
 
-class RandomMessages(PhaseSequence):
-    """Both NICs send and receive at once."""
+class LatencyExtract(LatencyTable):
+    """Each path once over PCIe inline and once die-to-die fetched: what Icarus can run in reasonable time."""
 
     phases = 6
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Row ``index`` of the extract."""
+        rows = latency_rows(rng, roce=index % 2 == 1)
+        return phase_item([r for r in rows if r.name.endswith(("pcie_inline_64B", "d2d_fetched_8B"))][index])
+
+
+class RandomMessages(PhaseSequence):
+    """Both NICs send and receive at once."""
+
+    phases = 8
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Experiment ``index``; odd ones are RoCE."""
-        budget = 12_000 if self.ctx.sim == "verilator" else 2_000
-        return phase_item(random_experiment(index, rng, budget=budget))
+        return phase_item(random_experiment(index, rng))
+
+
+class FewMessages(PhaseSequence):
+    """The same, smaller; three hops natively, one in RoCE."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Experiment ``index``."""
+        topology = (Topology.THREE_HOPS, Topology.ONE_HOP)[index]
+        return phase_item(random_experiment(index, rng, count=8, budget=2_000, topology=topology))
 
 
 @pyuvm.test()
@@ -54,10 +75,10 @@ class account(Account):
 
 @pyuvm.test()
 class latency(Account):
-    """The latency table alone, on either simulator."""
+    """An extract of the latency table, natively and in RoCE by turns."""
 
     plan = PLAN
-    sequences = (LatencyTable,)
+    sequences = (LatencyExtract,)
 
 
 @pyuvm.test()
@@ -66,3 +87,11 @@ class random_messages(PhaseTest):
 
     plan = PLAN
     sequences = (RandomMessages,)
+
+
+@pyuvm.test()
+class few_messages(PhaseTest):
+    """Random traffic both ways, little of it."""
+
+    plan = PLAN
+    sequences = (FewMessages,)
