@@ -148,4 +148,3 @@ class Account(PhaseTest):
         """Figures that miss, and stages that differ from the model, fail the test."""
         if self.problems:
             raise AssertionError("; ".join(self.problems))
-

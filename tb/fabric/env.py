@@ -15,7 +15,7 @@ from tb.common.axi import memory_after, memory_prediction, memory_rows, store_it
 from tb.common.beats import StreamFormat
 from tb.common.run import RunContext
 from tb.common.source import StoreSource
-from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
+from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, Prediction
 from tb.fabric import layout
 from tb.fabric.experiment import (
     NET_WIDTH,
@@ -35,15 +35,16 @@ TABLE = StreamFormat(4, TABLE_SIDE)
 STATUS_W = 168
 
 
-def model_of(exp: Experiment, phase: PhaseRecords) -> Fabric:
-    """The fabric's model with the experiment's stimulus."""
+def model_of_item(item: PhaseItem) -> Fabric:
+    """The fabric's model with the item's experiment; stores are the caller's."""
+    exp: Experiment = item.info["experiment"]
     phy_tx, phy_rx = phy_cycles(exp.fec)
     net = Net(
         int(exp.topology), cable_cycles(spec().value("cable.length_m")), phy_tx, phy_rx, exp.roce, prefix(exp)
     )  # fmt: skip
     nics = []
     for suffix, me, peer, _, _ in exp.sides():
-        s = phase.item.info[suffix]
+        s = item.info[suffix]
         nics.append(
             NicConfig(
                 doorbell=layout.doorbell_cfg(me),
@@ -62,7 +63,7 @@ def model_of(exp: Experiment, phase: PhaseRecords) -> Fabric:
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Every record, from the stimulus alone."""
     exp: Experiment = phase.item.info["experiment"]
-    model = model_of(exp, phase)
+    model = model_of_item(phase.item)
     sources = []
     for suffix, nic in zip("ab", model.nics, strict=True):
         records = phase.item.files[f"store_{suffix}.store"]
@@ -163,4 +164,3 @@ PLAN = BenchPlan(
     predict=predict,
     check=check,
 )
-
