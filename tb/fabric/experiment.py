@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import Any
 
 from models import wqe
 from models.link import cable_cycles, phy_cycles
 from models.memory import LINE, MemoryTiming, Poke, WindowTiming
-from models.protocol import WQE, LinkCfg
+from models.protocol import WQE, DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.spec import spec
 from tb.common.axi import Store, poke_file, store_file, timing_file
 from tb.common.beats import Frame
@@ -87,7 +88,7 @@ class Experiment:
 
 NET_WIDTH = 2 + 8 + 1 + 22 + LinkCfg.width()
 QP_WIDTH = (
-    layout.DoorbellCfg.width() + layout.RdmaCfg.width() + 4 * layout.Mr.width() + layout.WireCfg.width()
+    DoorbellCfg.width() + RdmaCfg.width() + 4 * Mr.width() + WireCfg.width()
 )  # fmt: skip
 TABLE_SIDE = 3 + 10 + 1 + 3
 
@@ -134,9 +135,9 @@ def qp_cfg(exp: Experiment, me: Side, peer: Side) -> int:
     """Word of ``qp_a.cfg`` or ``qp_b.cfg``: doorbell, rdma, regions, wire."""
     word = layout.doorbell_cfg(me).pack()
     for value, width in (
-        (layout.rdma_cfg(me, peer, roce=exp.roce, pmtu=exp.pmtu).pack(), layout.RdmaCfg.width()),
-        (layout.pack_regions(layout.regions()), 4 * layout.Mr.width()),
-        (layout.wire_cfg(me, peer, roce=exp.roce).pack(), layout.WireCfg.width()),
+        (layout.rdma_cfg(me, peer, roce=exp.roce, pmtu=exp.pmtu).pack(), RdmaCfg.width()),
+        (layout.pack_regions(layout.regions()), 4 * Mr.width()),
+        (layout.wire_cfg(me, peer, roce=exp.roce).pack(), WireCfg.width()),
     ):
         word = word << width | value
     return word
@@ -187,7 +188,7 @@ def stimulus(me: Side, messages: list[Message], incoming: list[Message], record:
     stores: list[Store] = []
     at_index, half = me.send_index, 0
     for m in messages:
-        common = {"signaled": m.signaled, "imm": m.imm}
+        common: dict[str, Any] = {"signaled": m.signaled, "imm": m.imm}
         if m.op in wqe.WRITES:
             common |= {"raddr": m.target_place.base + m.target, "rkey": m.target_place.key}
         if m.inline:
@@ -223,7 +224,7 @@ def phase_item(exp: Experiment) -> PhaseItem:
     item.info = {"experiment": exp}
     item.max_cycles = exp.max_cycles
     item.quiet = 600  # longer than a frame is out of sight: three hops of PHYs and cables; memory counts as busy
-    entries = []
+    entries: list[Frame] = []
     for switch, dest, port in table(exp):
         side = (1 << switch) << 14 | (dest & 0x3FF) << 4 | 1 << 3 | port
         entries.append(Frame(b"\0", 1 + len(entries), side))
