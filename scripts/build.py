@@ -32,6 +32,8 @@ FORMAT = 3
 
 HARNESS = Path(__file__).with_name("bench_main.cpp")
 JOBS = 2
+KEPT_BUILDS = 150
+DAY_S = 24 * 3600
 INCLUDE_SUFFIXES = (".svh", ".vh")
 JUNK = (".o", ".gch", ".a", ".d")
 
@@ -322,6 +324,16 @@ def _errors(log: Path) -> str:
     return "\n".join((wrong or tail(log, 15))[:15])
 
 
+def _prune() -> None:
+    """Remove builds that were not used for longest, and what interrupted builds left a day ago."""
+    now = time.time()
+    found = [(p.stat().st_mtime, p) for p in CACHE.iterdir() if p.is_dir()]
+    builds = sorted((t, p) for t, p in found if not p.name.startswith("."))
+    stale = [p for t, p in found if p.name.startswith(".") and now - t > DAY_S]
+    for old in [*(p for _, p in builds[:-KEPT_BUILDS]), *stale]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def build(job: Job, tick: Callable[[], None] | None = None) -> Built:
     """The build for `job`, made now or found in the cache.
 
@@ -353,4 +365,5 @@ def build(job: Job, tick: Callable[[], None] | None = None) -> Built:
             partial.rename(final)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
+    _prune()
     return Built(job, final, False, seconds)

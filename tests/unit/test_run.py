@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import time
@@ -124,6 +125,19 @@ def test_cache_hits_and_misses(tmp_path, sim):
     (project / "rtl" / "new.svh").write_text("// included by nobody yet\n")
     assert toy.cli(project, "sim", f"SIM={sim}").returncode == 0
     assert len(builds(project)) == 3
+
+
+def test_builds_long_unused_go(tmp_path, monkeypatch):
+    from scripts import build
+
+    monkeypatch.setattr(build, "CACHE", tmp_path)
+    monkeypatch.setattr(build, "KEPT_BUILDS", 2)
+    for age, name in enumerate(["new", "mid", "old", ".partial", ".fresh"]):
+        (tmp_path / name).mkdir()
+        days = {".partial": 3, ".fresh": 0}.get(name, age)
+        os.utime(tmp_path / name, (time.time() - days * build.DAY_S,) * 2)
+    build._prune()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".fresh", "mid", "new"]
 
 
 def test_no_build_is_an_error(tmp_path):
