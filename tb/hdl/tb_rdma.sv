@@ -22,6 +22,7 @@ module tb_rdma
   logic stop, wr_done, pkt_done, mem_activity;
   logic [RDMA_CFG_W-1:0] cfg;
   logic [4*MR_W-1:0] mrs;
+  logic [63:0] far;
 
   logic wr_valid, wr_ready, wr_last, in_valid, in_ready, in_last, out_valid, out_ready, out_last;
   logic [511:0] wr_data, in_data, out_data;
@@ -48,6 +49,13 @@ module tb_rdma
   );
   tb_cfg #(.NAME("rdma"), .W(RDMA_CFG_W)) u_cfg (.q(cfg), .*);
   tb_cfg #(.NAME("mr"), .W(4 * MR_W)) u_mr (.q(mrs), .*);
+  tb_cfg #(.NAME("far"), .W(64)) u_far (.q(far), .*);
+
+  // A page-aligned address other than 0 in `far`: the GPU window is seen there too, so that addresses
+  // of real machines can be used.
+  function automatic logic [63:0] place(input logic [63:0] a);
+    return far != 0 && a - far < 64'(LINES) * 64 ? a - far + 64'h1_0000_0000 : a;
+  endfunction
 
   stream_player #(.NAME("s_wr"), .SIDE_W(WR_W)) u_wr (
       .tvalid(wr_valid), .tready(wr_ready), .tlast(wr_last), .tkeep(wr_keep), .tdata(wr_data), .side(wr_side),
@@ -87,11 +95,11 @@ module tb_rdma
 
   axi_mem #(.NAME("mem"), .HOST_LINES(LINES), .GPU_LINES(LINES)) u_mem (
       .activity(mem_activity),
-      .s_axi_awid(awid), .s_axi_awaddr(awaddr), .s_axi_awlen(awlen), .s_axi_awsize(awsize),
+      .s_axi_awid(awid), .s_axi_awaddr(place(awaddr)), .s_axi_awlen(awlen), .s_axi_awsize(awsize),
       .s_axi_awburst(awburst), .s_axi_awvalid(awvalid), .s_axi_awready(awready),
       .s_axi_wdata(wdata), .s_axi_wstrb(wstrb), .s_axi_wlast(wlast), .s_axi_wvalid(wvalid), .s_axi_wready(wready),
       .s_axi_bid(bid), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), .s_axi_bready(bready),
-      .s_axi_arid(arid), .s_axi_araddr(araddr), .s_axi_arlen(arlen), .s_axi_arsize(arsize),
+      .s_axi_arid(arid), .s_axi_araddr(place(araddr)), .s_axi_arlen(arlen), .s_axi_arsize(arsize),
       .s_axi_arburst(arburst), .s_axi_arvalid(arvalid), .s_axi_arready(arready),
       .s_axi_rid(rid), .s_axi_rdata(rdata), .s_axi_rresp(rresp), .s_axi_rlast(rlast), .s_axi_rvalid(rvalid),
       .s_axi_rready(rready), .*

@@ -65,7 +65,13 @@ def fields_of(word: int, fields: Sequence[tuple[str, int]]) -> dict[str, int]:
     return out
 
 
-def connect(kernel: Kernel, model: Rdma, memory: Memory, ready: Any = None) -> None:
+def placed(addr: int, far: int) -> int:
+    """Address in the bench's memory: the GPU window is seen at ``far`` too, if that is not 0."""
+    inside = far and 0 <= addr - far < WINDOWS.gpu_bytes
+    return addr - far + WINDOWS.gpu_base if inside else addr
+
+
+def connect(kernel: Kernel, model: Rdma, memory: Memory, ready: Any = None, far: int = 0) -> None:
     """Join a block's memory port with its memory; ``ready(channel)`` gives the ready of ``aw``, ``w``, ``ar``."""
     always = ready or (lambda _channel: lambda _cycle: True)
     Sink(kernel, "ar", model.ar, always("ar"))
@@ -73,8 +79,8 @@ def connect(kernel: Kernel, model: Rdma, memory: Memory, ready: Any = None) -> N
     Sink(kernel, "w", model.w, always("w"))
     Sink(kernel, "b", memory.b)
     Sink(kernel, "r", memory.r)
-    model.ar.on_pop = lambda now, a: memory.ar(now, a.id, a.addr, a.beats)
-    model.aw.on_pop = lambda now, a: memory.aw(now, a.id, a.addr, a.beats)
+    model.ar.on_pop = lambda now, a: memory.ar(now, a.id, placed(a.addr, far), a.beats)
+    model.aw.on_pop = lambda now, a: memory.aw(now, a.id, placed(a.addr, far), a.beats)
     model.w.on_pop = lambda now, w: memory.w(now, w.data, w.strb, w.last)
     memory.b.on_pop = model.b
     memory.r.on_pop = model.r
@@ -95,7 +101,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     s_wr = StreamSource(kernel, "s_wr", wrs, model.wr_ready, model.wr)
     s_pkt = StreamSource(kernel, "s_pkt", pkts, model.pkt_ready, model.pkt)
     m_pkt = Sink(kernel, "m_pkt", model.m_pkt, ready("m_pkt"))
-    connect(kernel, model, memory, lambda channel: ready(f"mem_{channel}"))
+    connect(kernel, model, memory, lambda channel: ready(f"mem_{channel}"), item.cfg["far"])
     kernel.run(item.max_cycles)
     phase.item.info["memory"] = memory
     return {
@@ -128,7 +134,7 @@ PLAN = BenchPlan(
     streams={"s_wr": WR, "s_pkt": PKT, "m_pkt": PKT},
     events={"status": sum(w for _, w in STATUS), "counters": sum(w for _, w in COUNTERS)},
     rows=memory_rows("mem"),
-    cfgs={"rdma": RdmaCfg.width(), "mr": 4 * Mr.width()},
+    cfgs={"rdma": RdmaCfg.width(), "mr": 4 * Mr.width(), "far": 64},
     predict=predict,
     check=check,
 )

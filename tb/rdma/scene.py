@@ -85,6 +85,7 @@ class Scene:
     max_cycles: int = 60_000
     quiet: int = 700
     wqe_index: int = 0xFFF8
+    far: int = 0  # where else the GPU window is seen
     posted: list[Wr] = field(default_factory=list)
     arriving: list[Arrival] = field(default_factory=list)
 
@@ -160,7 +161,7 @@ class Scene:
             image[c.rq_base + 16 * slot] = segment
         if c.rq_dbr < WINDOWS.host_bytes:
             image[c.rq_dbr] = (c.rq_ci0 + len(self.receives) & 0xFFFF).to_bytes(4, "big")
-        item.cfg = {"rdma": c.pack(), "mr": pack_regions(self.regions)}
+        item.cfg = {"rdma": c.pack(), "mr": pack_regions(self.regions), "far": self.far}
         item.plays = {"s_wr": self.wrs, "s_pkt": self.packets}
         item.images = {"mem": image}
         item.files = {**timing_file("mem", self.timing), **poke_file("mem", self.pokes)}
