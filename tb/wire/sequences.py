@@ -15,6 +15,7 @@ from models.wire import AETH_OPCODES, IMM_OPCODES, RETH_OPCODES, WireRx, build_f
 from tb.common.beats import Frame
 from tb.common.phase import ready_at, stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.wire.foreign import captured, crafted
 
 SLICE = (*range(0x0D), 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x12)
 STACKS = (0x04, 0x05, 0x0A, 0x0B, 0x11)  # one opcode for each header stack (ImmDt and AETH are one)
@@ -149,6 +150,49 @@ class Smoke(PhaseSequence):
         item = item_of("roce" if index else "native", random_cfg(rng, index), loop=True)
         lengths = (0, 1, 2, 3, 4, 64, 200)
         item.plays = {"s_pkt": [packet(rng, op, n, index) for op in SLICE for n in lengths]}
+        return item
+
+
+class Foreign(PhaseSequence):
+    """Frames made by scapy, every opcode of the slice; fields and payloads must come out as they went in."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Native, then RoCEv2."""
+        item = item_of("scapy_roce" if index else "scapy_native", random_cfg(rng, index), loop=False)
+        made = [crafted(rng, op, n, bool(index)) for op in SLICE for n in (0, 1, 2, 3, 64, int(rng.integers(600)))]
+        item.info["expected"] = [(h, payload) for _, h, payload in made]
+        item.info["counts"] = {"good": len(made)}
+        cfg = WireCfg.unpack(item.cfg["wire"])
+        item.plays = {"s_axis": with_credits([Frame(frame) for frame, _, _ in made], cfg, ready_at(None))}
+        return item
+
+
+class SoftRoce(PhaseSequence):
+    """Every RoCEv2 frame of the Linux Soft-RoCE captures; all but the one with a wrong ICRC are delivered."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """All 412 frames, back to back as the credits allow."""
+        item = item_of("softroce", random_cfg(rng, 1), loop=False)
+        frames = [Frame(frame) for frame in captured()]
+        item.info["counts"] = {"good": 411, "drop_icrc": 1, "drop_format": 0, "drop_fcs": 0}
+        item.ready = {"m_pkt": stalls(rng, 0.3)}
+        cfg = WireCfg.unpack(item.cfg["wire"])
+        item.plays = {"s_axis": with_credits(frames, cfg, ready_at(item.ready["m_pkt"]))}
+        return item
+
+
+class Capture(Smoke):
+    """As Smoke, and tshark dissects what was sent."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Payloads of zeros, since tshark's heuristics take random ones for other protocols, and whole
+        AtomicAckETHs, which are payload to this block."""
+        item = super().make(index, rng)
+        frames = [f for f in item.plays["s_pkt"] if f.side.opcode != 0x12 or len(f.data) >= 8]
+        item.plays["s_pkt"] = [Frame(bytes(len(f.data)), side=f.side) for f in frames]
+        item.info["tshark"] = True
         return item
 
 

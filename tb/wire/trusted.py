@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outsiders that the frames are held against: scapy's dissectors and its ICRC.
+"""Outsiders that the frames are held against: scapy's dissectors and its ICRC, and tshark.
 
-scapy knows BTH, AETH and the RoCEv2 ICRC; RETH and ImmDt are defined here. Native frames are put behind
-an LRH of their own. Nothing in here uses the models.
+scapy knows BTH, AETH and the RoCEv2 ICRC; LRH, RETH and ImmDt are defined here. What a frame should
+hold is not taken from models.wire in here.
 """
 
 from __future__ import annotations
 
 import binascii
+import subprocess
+from pathlib import Path
 from typing import Any
 
-from scapy.contrib.roce import AETH, BTH
+from scapy.contrib.roce import BTH
 from scapy.fields import BitField, IntField, LongField, ShortField, XByteField
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
+from models.protocol import Hdr
 from tb.common.beats import StreamFormat, frames_from_beats
+from tb.common.pcap import ERF, ETHERNET, TSHARK_OPTIONS, write_pcap
 
 AXIS = StreamFormat()
+PKT = StreamFormat(side_bits=Hdr.width())
 IMM = (0x03, 0x05, 0x09, 0x0B)
 RETH_OPS = (0x06, 0x0A, 0x0B, 0x0C)
 AETH_OPS = (0x0D, 0x0F, 0x10, 0x11, 0x12)
@@ -56,11 +61,10 @@ class Aeth(Packet):
     fields_desc = [XByteField("syndrome", 0), BitField("msn", 0, 24)]
 
 
-def _seed_native(frame: bytes) -> int:
-    masked = bytearray(frame)
-    masked[0] |= 0xF0
-    masked[12] = 0xFF
-    return binascii.crc32(bytes(masked))
+def native_icrc(packet: bytes) -> bytes:
+    """ICRC of a native packet, LRH to pad: virtual lane and BTH byte 4 count as ones."""
+    masked = bytes((packet[0] | 0xF0,)) + packet[1:12] + b"\xff" + packet[13:]
+    return binascii.crc32(masked).to_bytes(4, "little")
 
 
 def vcrc_forward(data: bytes) -> bytes:
@@ -126,7 +130,7 @@ def check_native(frame: bytes) -> str:
     lrh = LRH(frame[:8])
     if (lrh.lver, lrh.lnh) != (0, 2) or 4 * lrh.pktlen + 2 != len(frame):
         return f"LRH is wrong: {lrh!r}"
-    if _seed_native(frame[:-6]).to_bytes(4, "little") != frame[-6:-2]:
+    if native_icrc(frame[:-6]) != frame[-6:-2]:
         return "ICRC is wrong"
     if vcrc_forward(frame[:-2]) != frame[-2:]:
         return "VCRC is wrong"
@@ -142,14 +146,51 @@ def _check_pad(layers: list[Packet]) -> str:
     return ""
 
 
-def complaints(ctx: Any, phase: Any) -> list[str]:
-    """What the outsiders say of every frame that ``wire_tx`` sent in a phase."""
-    roce = bool(phase.item.info["roce"])
+def dissected(frames: list[bytes], roce: bool, path: Path) -> list[str]:
+    """What tshark says of ``frames``: a complaint for each malformed one, or when one is not RDMA.
+
+    ``path``: where the capture is left. Raises FileNotFoundError when there is no tshark.
+    """
+    write_pcap(path, ETHERNET if roce else ERF, [(1000 * i, frame) for i, frame in enumerate(frames)])
+    fields = ["-T", "fields", "-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn", "-e",
+              "_ws.malformed", "-e", "_ws.expert.message"]  # fmt: skip
+    command = ["tshark", "-n", "-r", str(path), *TSHARK_OPTIONS, *fields]
+    text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    rows = [line.split("\t") for line in text.splitlines()]
+    if len(rows) != len(frames):
+        return [f"tshark reads {len(rows)} frames of {len(frames)}"]
     out = []
-    for i, frame in enumerate(frames_from_beats(phase.beats["m_axis"], AXIS)):
-        if wrong := (check_roce if roce else check_native)(frame.data):
-            out.append(f"frame {i} of {len(frame.data)} bytes: {wrong}")
+    at = 42 if roce else 8
+    for (number, opcode, psn, malformed, message), frame in zip(rows, frames, strict=True):
+        want = frame[at], int.from_bytes(frame[at + 9 : at + 12], "big")
+        if malformed or message or not opcode or (int(opcode), int(psn)) != want:
+            out.append(f"tshark, frame {number} of {path.name}: opcode {opcode} psn {psn} {malformed} {message}")
+    return out
+
+
+def delivered(phase: Any) -> list[str]:
+    """``m_pkt`` against the fields and payloads that the frames were made of, when the item knows them."""
+    want = phase.item.info.get("expected")
+    if want is None:
+        return []
+    got = [(Hdr.unpack(f.side), f.data) for f in frames_from_beats(phase.beats["m_pkt"], PKT)]
+    out = [f"{len(got)} packets delivered, {len(want)} frames crafted"] if len(got) != len(want) else []
+    out += [f"packet {i}: {g}\n  crafted {w}" for i, (g, w) in enumerate(zip(got, want, strict=False)) if g != w]
+    return out
+
+
+def complaints(ctx: Any, phase: Any) -> list[str]:
+    """What the outsiders say of every frame that ``wire_tx`` sent, and of what ``wire_rx`` made of theirs."""
+    roce = bool(phase.item.info["roce"])
+    frames = [frame.data for frame in frames_from_beats(phase.beats["m_axis"], AXIS)]
+    out = delivered(phase)
+    for i, frame in enumerate(frames):
+        if wrong := (check_roce if roce else check_native)(frame):
+            out.append(f"frame {i} of {len(frame)} bytes: {wrong}")
+    if phase.item.info.get("tshark"):
+        out += dissected(frames, roce, phase.folder.path / "m_axis.pcap")
+    for name, count in phase.item.info.get("counts", {}).items():
+        last = int(phase.events[name][-1]["value"])
+        if last != count:
+            out.append(f"counter {name} ends at {last}, {count} such frames were played")
     return out[:5]
-
-
-__all__ = ["AETH", "LRH", "RETH", "ImmDt", "check_native", "check_roce", "complaints", "scapy_icrc", "vcrc_forward"]

@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.wire.env import PLAN
-from tb.wire.sequences import Errors, Lengths, RandomBackPressure, Smoke
+from tb.wire.sequences import Capture, Errors, Foreign, Lengths, RandomBackPressure, Smoke, SoftRoce
 
 
 @pyuvm.test()
@@ -40,3 +40,27 @@ class errors(PhaseTest):
 
     plan = PLAN
     sequences = (Errors,)
+
+
+@pyuvm.test()
+class foreign(PhaseTest):
+    """Frames that scapy made arrive as they were meant."""
+
+    plan = PLAN
+    sequences = (Foreign,)
+
+
+@pyuvm.test()
+class softroce(PhaseTest):
+    """Frames that Linux made arrive, but for the one with a wrong ICRC."""
+
+    plan = PLAN
+    sequences = (SoftRoce,)
+
+
+@pyuvm.test()
+class capture(PhaseTest):
+    """tshark finds nothing malformed in what is sent."""
+
+    plan = PLAN
+    sequences = (Capture,)
