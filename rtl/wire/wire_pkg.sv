@@ -106,6 +106,11 @@ package wire_pkg;
     for (int i = 0; i < 64; i++) bytes_of[i*8+:8] = {8{mask[i]}};
   endfunction
 
+  // One bit a half word -> 16 bits a half word.
+  function automatic logic [511:0] halves_of(input logic [31:0] mask);
+    for (int i = 0; i < 32; i++) halves_of[i*16+:16] = {16{mask[i]}};
+  endfunction
+
   // Bits of a first beat that the ICRC takes as zero (before its start) and as one (fields that may
   // change on the way). RoCEv2 begins with eight bytes of ones before the IPv4 header; they are part
   // of the start value instead.

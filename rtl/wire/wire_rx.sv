@@ -50,16 +50,14 @@ module wire_rx
   // ---- 1: input --------------------------------------------------------------------------------------
   logic v1, first1, last1;
   logic [511:0] d1;
-  logic [6:0] index1, bytes1, bytes_in, index_in;
+  logic [6:0] index1, bytes1;
   logic in_frame;
 
-  always_comb begin
-    // Length of a contiguous keep: the place where ones end.
-    bytes_in = 7'd64;
-    for (int i = 1; i < 64; i++) if (s_axis_tkeep[i-1] && !s_axis_tkeep[i]) bytes_in = 7'(i);
-    index_in = '0;
-    if (in_frame) index_in = index1 == 7'd127 ? index1 : index1 + 1'b1;
-  end
+  // Bytes of a contiguous keep: the place where ones end.
+  function automatic logic [6:0] size_of(input logic [63:0] keep);
+    size_of = 7'd64;
+    for (int i = 1; i < 64; i++) if (keep[i-1] && !keep[i]) size_of = 7'(i);
+  endfunction
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -73,8 +71,9 @@ module wire_rx
       d1     <= s_axis_tdata & bytes_of(s_axis_tkeep);
       first1 <= !in_frame;
       last1  <= s_axis_tlast;
-      bytes1 <= bytes_in;
-      index1 <= index_in;
+      bytes1 <= size_of(s_axis_tkeep);
+      if (!in_frame) index1 <= '0;
+      else if (index1 != 7'd127) index1 <= index1 + 1'b1;
     end
   end
 
@@ -178,7 +177,8 @@ module wire_rx
     wr_index = flush4 ? index4 - skip4 : index3 - skip3 - 1'b1;
     near3    = head_mask(lay3);
     for (int i = 0; i < 64; i++) later3[i] = near3[63-i] && !flush4;
-    wr_data  = (turn3 & bytes_of(later3)) | (turn4 & ~bytes_of(later3));
+    wr_data  = '0;  // at rest: costs no simulation time
+    if (wr_en) wr_data = (turn3 & bytes_of(later3)) | (turn4 & ~bytes_of(later3));
   end
 
   // ---- 5: decision -----------------------------------------------------------------------------------

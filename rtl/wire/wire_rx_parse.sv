@@ -124,57 +124,62 @@ module wire_rx_parse
   end
 
   // ---- checks and fields -------------------------------------------------------------------------------
-  /* verilator lint_off UNUSEDSIGNAL */  // reserved and checked fields go no further
-  logic [HEAD_MAX*8-1:0] be3;     // first byte on the wire in the highest bits
-  logic [95:0]  bth3;
-  /* verilator lint_on UNUSEDSIGNAL */
-  logic [159:0] ext_bytes3;
-  logic [2:0]   kind3;
-  hdr_t         hdr3, hdr4;
-  logic         ok4;
-  logic [12:0]  len4;
-  logic [16:0]  len3;
+  logic [HDR_W-1:0] hdr4;
+  logic        ok4;
+  logic [12:0] len4;
+  logic [16:0] len3;
 
-  always_comb begin
-    for (int i = 0; i < HEAD_MAX; i++) be3[i*8+:8] = head3[(HEAD_MAX-1-i)*8+:8];
-    if (roce) begin
-      bth3       = be3[HEAD_MAX*8-1-42*8-:96];
-      ext_bytes3 = be3[HEAD_MAX*8-1-54*8-:160];
+  // hdr_t of a header stack. Reserved and checked fields go no further.
+  /* verilator lint_off UNUSEDSIGNAL */
+  function automatic logic [HDR_W-1:0] fields(
+      input logic is_roce, input logic [HEAD_MAX*8-1:0] head, input logic [12:0] len);
+    logic [HEAD_MAX*8-1:0] be;  // first byte on the wire in the highest bits
+    logic [95:0]  bth;
+    logic [159:0] ext_bytes;
+    logic [2:0]   kind;
+    hdr_t         h;
+    for (int i = 0; i < HEAD_MAX; i++) be[i*8+:8] = head[(HEAD_MAX-1-i)*8+:8];
+    if (is_roce) begin
+      bth       = be[HEAD_MAX*8-1-42*8-:96];
+      ext_bytes = be[HEAD_MAX*8-1-54*8-:160];
     end else begin
-      bth3       = be3[HEAD_MAX*8-1-8*8-:96];
-      ext_bytes3 = be3[HEAD_MAX*8-1-20*8-:160];
+      bth       = be[HEAD_MAX*8-1-8*8-:96];
+      ext_bytes = be[HEAD_MAX*8-1-20*8-:160];
     end
-    kind3 = ext_of(bth3[95:88]);
-    len3  = {words3, 2'b00} - 17'(pad3);
+    kind = ext_of(bth[95:88]);
 
-    hdr3         = '0;
-    hdr3.dst     = roce ? be3[HEAD_MAX*8-1-30*8-:32] : {16'h0, be3[HEAD_MAX*8-1-2*8-:16]};
-    hdr3.src     = roce ? be3[HEAD_MAX*8-1-26*8-:32] : {16'h0, be3[HEAD_MAX*8-1-6*8-:16]};
-    hdr3.opcode  = bth3[95:88];
-    hdr3.se      = bth3[87];
-    hdr3.mig     = bth3[86];
-    hdr3.pkey    = bth3[79:64];
-    hdr3.fecn    = bth3[63];
-    hdr3.becn    = bth3[62];
-    hdr3.dest_qp = bth3[55:32];
-    hdr3.ackreq  = bth3[31];
-    hdr3.psn     = bth3[23:0];
-    if (kind3[2]) begin
-      hdr3.va     = ext_bytes3[159:96];
-      hdr3.rkey   = ext_bytes3[95:64];
-      hdr3.dmalen = ext_bytes3[63:32];
+    h         = '0;
+    h.dst     = is_roce ? be[HEAD_MAX*8-1-30*8-:32] : {16'h0, be[HEAD_MAX*8-1-2*8-:16]};
+    h.src     = is_roce ? be[HEAD_MAX*8-1-26*8-:32] : {16'h0, be[HEAD_MAX*8-1-6*8-:16]};
+    h.opcode  = bth[95:88];
+    h.se      = bth[87];
+    h.mig     = bth[86];
+    h.pkey    = bth[79:64];
+    h.fecn    = bth[63];
+    h.becn    = bth[62];
+    h.dest_qp = bth[55:32];
+    h.ackreq  = bth[31];
+    h.psn     = bth[23:0];
+    if (kind[2]) begin
+      h.va     = ext_bytes[159:96];
+      h.rkey   = ext_bytes[95:64];
+      h.dmalen = ext_bytes[63:32];
     end
-    if (kind3[1]) hdr3.imm = kind3[2] ? ext_bytes3[31:0] : ext_bytes3[159:128];
-    if (kind3[0]) begin
-      hdr3.syndrome = ext_bytes3[159:152];
-      hdr3.msn      = ext_bytes3[151:128];
+    if (kind[1]) h.imm = kind[2] ? ext_bytes[31:0] : ext_bytes[159:128];
+    if (kind[0]) begin
+      h.syndrome = ext_bytes[159:152];
+      h.msn      = ext_bytes[151:128];
     end
-    hdr3.len = len3[12:0];
-  end
+    h.len  = len;
+    fields = h;
+  endfunction
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  always_comb len3 = {words3, 2'b00} - 17'(pad3);
 
   always_ff @(posedge clk) begin
     if (last3) begin
-      hdr4 <= hdr3;
+      hdr4 <= fields(roce, head3, len3[12:0]);
       ok4  <= ok3 && (frame3 == want3 || (tiny3 && frame3 == 14'd64))
               && !len3[16] && len3[15:0] <= 16'd4096;
       len4 <= len3[12:0];

@@ -104,16 +104,6 @@ module wire_tx
   // behind one that was put at 14 or 15 included. Bit w + 2 of at5: a first CRC word at w.
   wire  [31:0]  hot5 = (ends5 || behind5) ? 32'h1 << word5 : 32'h0;
   wire  [17:0]  at5  = behind5 ? {hot5[31:16], hot5[15:14]} : {hot5[15:0], 2'b00};
-  logic [511:0] put5;
-  logic [63:0]  keep5;
-
-  always_comb begin
-    for (int w = 0; w < 16; w++)
-      put5[w*32+:32] = ({32{at5[w+2]}} & words[31:0]) | ({32{at5[w+1]}} & words[63:32])
-          | ({32{at5[w]}} & words[95:64]);
-    for (int i = 0; i < 64; i++) keep5[i] = !last5 || pad5 || i < 32'({tail5, 2'b10});
-  end
-
   logic         v6, last6;
   logic [511:0] data6;
   logic [63:0]  keep6;
@@ -122,8 +112,10 @@ module wire_tx
     if (rst) v6 <= 1'b0;
     else v6 <= v[STAGES];
     if (v[STAGES]) begin
-      data6 <= data5 | put5;
-      keep6 <= keep5;
+      for (int w = 0; w < 16; w++)
+        data6[w*32+:32] <= data5[w*32+:32] | ({32{at5[w+2]}} & words[31:0])
+            | ({32{at5[w+1]}} & words[63:32]) | ({32{at5[w]}} & words[95:64]);
+      for (int i = 0; i < 64; i++) keep6[i] <= !last5 || pad5 || i < 32'({tail5, 2'b10});
       last6 <= last5;
     end
   end

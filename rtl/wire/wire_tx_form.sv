@@ -42,7 +42,9 @@ module wire_tx_form
 
   localparam logic [7:0] LIMIT = 8'(LATENCY_WIRE_TX_FIFO_BEATS - FRAME_MAX_BEATS);
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the addresses are used by headers() alone
   wire_cfg_t c;
+  /* verilator lint_on UNUSEDSIGNAL */
   hdr_t      in_hdr;
   assign c      = cfg;
   assign in_hdr = s_pkt_hdr;
@@ -153,41 +155,47 @@ module wire_tx_form
   end
 
   // ---- headers ---------------------------------------------------------------------------------------
-  logic [1:0]   pad0;
-  logic [2:0]   ext0;
-  logic [95:0]  bth0;
-  logic [159:0] ext_bytes0;
-  logic [63:0]  lrh0;
-  logic [335:0] roce0;
-  logic [HEAD_MAX*8-1:0] head0;   // first byte on the wire in the highest bits
-
-  always_comb begin
-    pad0 = 2'd0 - hdr0.len[1:0];
-    ext0 = ext_of(hdr0.opcode);
-    bth0 = {
-      hdr0.opcode, hdr0.se, hdr0.mig, pad0, 4'h0, hdr0.pkey, hdr0.fecn, hdr0.becn, 6'h0, hdr0.dest_qp,
-      hdr0.ackreq, 7'h0, hdr0.psn
+  // First byte on the wire in the lowest bits; the IPv4 checksum is left zero. Functions here and
+  // below are called where a register moves, so that an idle block costs no simulation time.
+  function automatic logic [HEAD_MAX*8-1:0] headers(
+      input logic [HDR_W-1:0] fields, input logic [WIRE_CFG_W-1:0] config_bits, input logic [15:0] ip_len);
+    hdr_t         h;
+    wire_cfg_t    w;
+    logic [1:0]   pad;
+    logic [2:0]   ext;
+    logic [95:0]  bth;
+    logic [159:0] ext_bytes;
+    logic [63:0]  lrh;
+    logic [335:0] outer;
+    logic [HEAD_MAX*8-1:0] all;  // first byte on the wire in the highest bits
+    h   = fields;
+    w   = config_bits;
+    pad = 2'd0 - h.len[1:0];
+    ext = ext_of(h.opcode);
+    bth = {
+      h.opcode, h.se, h.mig, pad, 4'h0, h.pkey, h.fecn, h.becn, 6'h0, h.dest_qp, h.ackreq, 7'h0, h.psn
     };
-    if (ext0[2]) ext_bytes0 = {hdr0.va, hdr0.rkey, hdr0.dmalen, ext0[1] ? hdr0.imm : 32'h0};
-    else if (ext0[1]) ext_bytes0 = {hdr0.imm, 128'h0};
-    else if (ext0[0]) ext_bytes0 = {hdr0.syndrome, hdr0.msn, 128'h0};
-    else ext_bytes0 = '0;
+    if (ext[2]) ext_bytes = {h.va, h.rkey, h.dmalen, ext[1] ? h.imm : 32'h0};
+    else if (ext[1]) ext_bytes = {h.imm, 128'h0};
+    else if (ext[0]) ext_bytes = {h.syndrome, h.msn, 128'h0};
+    else ext_bytes = '0;
     // LNH 2: the BTH follows. The IP length counted in words is the native PktLen.
-    lrh0  = {c.vl, 4'h0, c.sl, 2'h0, 2'h2, hdr0.dst[15:0], 5'h0, ip_len0[12:2], hdr0.src[15:0]};
+    lrh = {w.vl, 4'h0, w.sl, 2'h0, 2'h2, h.dst[15:0], 5'h0, ip_len[12:2], h.src[15:0]};
     // Ethernet, IPv4 (identification 0: never fragmented, DF), UDP without checksum
-    roce0 = {
-      c.dmac, c.smac, 16'h0800,
-      8'h45, c.tos, ip_len0, 16'h0, 16'h4000, c.ttl, 8'd17, 16'h0, hdr0.src, hdr0.dst,
-      c.udp_sport, 16'd4791, ip_len0 - 16'd20, 16'h0
+    outer = {
+      w.dmac, w.smac, 16'h0800,
+      8'h45, w.tos, ip_len, 16'h0, 16'h4000, w.ttl, 8'd17, 16'h0, h.src, h.dst,
+      w.udp_sport, 16'd4791, ip_len - 16'd20, 16'h0
     };
-    if (c.roce) head0 = {roce0, bth0, ext_bytes0};
-    else head0 = {lrh0, bth0, ext_bytes0, 272'h0};
-  end
+    if (w.roce) all = {outer, bth, ext_bytes};
+    else all = {lrh, bth, ext_bytes, 272'h0};
+    for (int i = 0; i < HEAD_MAX; i++) headers[i*8+:8] = all[(HEAD_MAX-1-i)*8+:8];
+  endfunction
 
   // ---- turned ----------------------------------------------------------------------------------------
   logic         v1, first1, second1, body1, end1, last1, eth_pad1;
   logic [511:0] turn1;
-  logic [HEAD_MAX*8-1:0] head1;   // first byte on the wire in the lowest bits
+  logic [HEAD_MAX*8-1:0] head1;   // headers, first byte on the wire in the lowest bits
   logic [2:0]   lay1;
   logic [3:0]   words1;
   logic [19:0]  sum1;
@@ -206,41 +214,46 @@ module wire_tx_form
         lay1     <= lay0;
         words1   <= words0;
         eth_pad1 <= eth_pad0;
+        head1    <= headers(hdr0, cfg, ip_len0);
         sum1     <= 20'(sum_src0) + 20'(sum_dst0) + 20'(ip_len0) + 20'({8'h45, c.tos})
                     + 20'h04000 + 20'({c.ttl, 8'd17});
-        for (int i = 0; i < HEAD_MAX; i++) head1[i*8+:8] <= head0[(HEAD_MAX-1-i)*8+:8];
       end
     end
   end
 
   // ---- formed ----------------------------------------------------------------------------------------
   logic [511:0] prev2;            // the beat before, turned: its end belongs into this one
-  logic [511:0] front, mask;
-  logic [16:0]  fold;
-  logic [15:0]  fold_inc, csum;
 
-  always_comb begin
-    // One's complement sum: carries go around; the sum of all ones cannot occur before the second.
-    fold     = {1'b0, sum1[15:0]} + 17'(sum1[19:16]);
-    fold_inc = sum1[15:0] + 16'(sum1[19:16]) + 16'd1;
+  // Headers, or the end of the beat before, then what of this beat's payload still fits.
+  function automatic logic [511:0] merged(
+      input logic [2:0] lay, input logic is_first, input logic is_second,
+      input logic [HEAD_MAX*8-1:0] head, input logic [19:0] sum, input logic [511:0] prev,
+      input logic [511:0] turn);
+    logic [511:0] front, mask;
+    logic [16:0]  fold;
+    logic [15:0]  fold_inc, csum;
+    // One's complement sum: carries go around, twice at most.
+    fold     = {1'b0, sum[15:0]} + 17'(sum[19:16]);
+    fold_inc = sum[15:0] + 16'(sum[19:16]) + 16'd1;
     csum     = ~(fold[16] ? fold_inc : fold[15:0]);
-    mask     = bytes_of(head_mask(lay1));
-    front    = prev2;
-    if (first1) begin
-      front = head1[511:0];
-      if (lay1[2]) front[24*8+:16] = {csum[7:0], csum[15:8]};
-      if (lay1[2] && lay1[1]) mask = '1;  // headers fill the whole beat
-    end else if (second1) begin
-      front = {432'h0, head1[HEAD_MAX*8-1:512]};
+    mask     = bytes_of(head_mask(lay));
+    front    = prev;
+    if (is_first) begin
+      front = head[511:0];
+      if (lay[2]) front[24*8+:16] = {csum[7:0], csum[15:8]};
+      if (lay[2] && lay[1]) mask = '1;  // headers fill the whole beat
+    end else if (is_second) begin
+      front = {432'h0, head[HEAD_MAX*8-1:512]};
     end
-  end
+    merged = (front & mask) | (turn & ~mask);
+  endfunction
 
   always_ff @(posedge clk) begin
     if (rst) m_valid <= 1'b0;
     else m_valid <= v1;
     if (v1) begin
       prev2   <= turn1;
-      m_data  <= (front & mask) | (turn1 & ~mask);
+      m_data  <= merged(lay1, first1, second1, head1, sum1, prev2, turn1);
       m_first <= first1;
       m_body  <= body1;
       m_end   <= end1;

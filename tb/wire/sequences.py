@@ -3,127 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from models.crc import crc32, vcrc
-from models.kernel import Beat, Component, Fifo, Kernel, Sink
-from models.protocol import Hdr, WireCfg
-from models.spec import spec
-from models.wire import AETH_OPCODES, IMM_OPCODES, RETH_OPCODES, WireRx, build_frame, header_length, split
+from models.protocol import WireCfg
 from tb.common.beats import Frame
 from tb.common.phase import ready_at, stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.wire.credits import with_credits
 from tb.wire.foreign import captured, crafted
+from tb.wire.packets import packet, random_cfg, random_hdr, wire_frame
+from tb.wire.spoiled import spoiled
 
-SLICE = (*range(0x0D), 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x12)
+SLICE = tuple(range(0x13))  # SEND FIRST .. ATOMIC ACK
 STACKS = (0x04, 0x05, 0x0A, 0x0B, 0x11)  # one opcode for each header stack (ImmDt and AETH are one)
-ROOM = spec().integer("link.buffer_cells")
-
-
-def word(rng: np.random.Generator, bits: int) -> int:
-    """A random field; in half the cases all ones or next to it, so that counters stand near their wrap."""
-    if rng.random() < 0.5:
-        return (1 << bits) - 1 - int(rng.integers(min(4, 1 << bits)))
-    return int.from_bytes(rng.bytes(8), "little") & ((1 << bits) - 1)
-
-
-def random_cfg(rng: np.random.Generator, roce: int) -> WireCfg:
-    """A configuration of one format."""
-    return WireCfg(
-        roce=roce, vl=word(rng, 4), sl=word(rng, 4), smac=word(rng, 48), dmac=word(rng, 48), tos=word(rng, 8),
-        ttl=word(rng, 8), udp_sport=word(rng, 16),
-    )  # fmt: skip
-
-
-def random_hdr(rng: np.random.Generator, opcode: int, length: int, roce: int) -> Hdr:
-    """Random fields, those included that the opcode does not carry: they must not reach the frame."""
-    h = Hdr(**{name: word(rng, width) for name, width in Hdr.WIDTHS})
-    if not roce:
-        h.src, h.dst = h.src & 0xFFFF, h.dst & 0xFFFF
-    h.opcode, h.len = opcode, length
-    return h
-
-
-def packet(rng: np.random.Generator, opcode: int, length: int, roce: int, cycle: int = 0, gaps: object = 0) -> Frame:
-    """A packet for ``s_pkt``."""
-    return Frame(rng.bytes(length), cycle, random_hdr(rng, opcode, length, roce), gaps)  # type: ignore[arg-type]
-
-
-def carried(h: Hdr) -> Hdr:
-    """``h`` without what its opcode does not carry."""
-    out = Hdr(**{name: getattr(h, name) for name, _ in Hdr.WIDTHS})
-    if h.opcode not in RETH_OPCODES:
-        out.va = out.rkey = out.dmalen = 0
-    if h.opcode not in IMM_OPCODES:
-        out.imm = 0
-    if h.opcode not in AETH_OPCODES:
-        out.syndrome = out.msn = 0
-    return out
-
-
-class _CreditSource(Component):
-    """Sends frames into a model of ``wire_rx`` as soon as their cells fit, as a link with credits does."""
-
-    def __init__(self, kernel: Kernel, frames: list[Frame], rx: WireRx) -> None:
-        super().__init__(kernel, "credits")
-        self._frames, self._rx = frames, rx
-        self.used = 0
-        self.start: list[int] = []
-        self._next = 1
-        rx.on_free = self.freed
-        self.wake(1)
-
-    def freed(self, now: int, n: int) -> None:
-        """Cells come back; the source sees them one cycle later."""
-        self.used -= n
-        self.wake(now + 1)
-
-    def tick(self, now: int) -> None:
-        """Start the next frame when its time has come and its cells fit."""
-        if len(self.start) == len(self._frames):
-            return
-        frame = self._frames[len(self.start)]
-        beats = split(frame.data)
-        begin = max(self._next, frame.cycle)
-        if now < begin or self.used + len(beats) > ROOM:
-            self.wake(max(begin, now + 1))
-            return
-        self.used += len(beats)
-        self.start.append(now)
-        gap = frame.gaps if isinstance(frame.gaps, int) else 0
-        for i, data in enumerate(beats):
-            _At(self.kernel, now + i * (1 + gap), Beat(data, i == len(beats) - 1), self._rx)
-        self._next = now + (len(beats) - 1) * (1 + gap) + 1
-        self.wake(self._next)
-
-
-class _At(Component):
-    def __init__(self, kernel: Kernel, cycle: int, beat: Beat, rx: WireRx) -> None:
-        super().__init__(kernel, "beat")
-        self._beat, self._rx = beat, rx
-        self.wake(cycle)
-
-    def tick(self, now: int) -> None:
-        self._rx.accept(now, self._beat)
-
-
-def with_credits(frames: list[Frame], cfg: WireCfg, ready: Callable[[int], bool]) -> list[Frame]:
-    """``frames`` with the earliest cycles at which a link with ``link.buffer_cells`` credits starts them.
-
-    ``ready``: that of ``m_pkt``. The buffer is filled to its last cell when it stalls.
-    """
-    kernel = Kernel()
-    rx = WireRx(kernel, "rx", cfg)
-    Sink(kernel, "m_pkt", _out(rx), ready)
-    source = _CreditSource(kernel, frames, rx)
-    kernel.run(2_000_000)
-    return [Frame(f.data, cycle, gaps=f.gaps) for f, cycle in zip(frames, source.start, strict=True)]
-
-
-def _out(rx: WireRx) -> Fifo[Beat]:
-    return rx.out
 
 
 def item_of(name: str, cfg: WireCfg, loop: bool) -> PhaseItem:
@@ -132,12 +24,6 @@ def item_of(name: str, cfg: WireCfg, loop: bool) -> PhaseItem:
     item.cfg = {"wire": cfg.pack(), "loop": int(loop)}
     item.info = {"roce": cfg.roce}
     return item
-
-
-def wire_frame(rng: np.random.Generator, opcode: int, length: int, cfg: WireCfg) -> bytes:
-    """A good frame with random fields."""
-    payload = rng.bytes(length)
-    return build_frame(carried(random_hdr(rng, opcode, length, cfg.roce)), payload, cfg)
 
 
 class Smoke(PhaseSequence):
@@ -194,6 +80,25 @@ class Capture(Smoke):
         item.plays["s_pkt"] = [Frame(bytes(len(f.data)), side=f.side) for f in frames]
         item.info["tshark"] = True
         return item
+
+
+class Checksum(PhaseSequence):
+    """IPv4 headers whose sum of words ends around 0xFFFF: the carry that goes around may carry again."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """The low half of the source address makes the sum what it should be."""
+        cfg = random_cfg(rng, 1)
+        item = item_of("checksum", cfg, loop=True)
+        item.plays = {"s_pkt": [self._packet(rng, cfg, j, n) for j in range(-2, 10) for n in (0, 64)]}
+        return item
+
+    @staticmethod
+    def _packet(rng: np.random.Generator, cfg: WireCfg, j: int, length: int) -> Frame:
+        h = random_hdr(rng, 0x04, length, 1)
+        words = (0x4500 | cfg.tos, 20 + 8 + 12 + length + 4, 0x4000, cfg.ttl << 8 | 17, h.dst >> 16, h.dst & 0xFFFF)
+        high = h.src >> 16
+        h.src = high << 16 | (0xFFFF - j - high - sum(words)) & 0xFFFF
+        return Frame(rng.bytes(length), side=h)
 
 
 class Lengths(PhaseSequence):
@@ -260,79 +165,6 @@ class RandomBackPressure(PhaseSequence):
         return Frame(bytes(broken), gaps=frame.gaps)
 
 
-def refit(frame: bytes, roce: int) -> bytes:
-    """``frame`` with its frame CRC made right again."""
-    return frame[:-4] + crc32(frame[:-4]) if roce else frame[:-2] + vcrc(frame[:-2])
-
-
-def spoiled(rng: np.random.Generator, cfg: WireCfg) -> list[bytes]:
-    """Bad frames of every kind that ``wire_rx`` tells apart, each right in all that is checked before."""
-    roce = cfg.roce
-    bth = 42 if roce else 8
-    out = []
-
-    def edit(at: int, flip: int, length: int = 100, opcode: int = 0x0A) -> None:
-        frame = bytearray(wire_frame(rng, opcode, length, cfg))
-        frame[at] ^= flip
-        out.append(refit(bytes(frame), roce))
-
-    for length in (0, 30, 64, 1000, 4096):  # frame CRC: a bit anywhere, each byte of the CRC itself
-        frame = wire_frame(rng, 0x0A, length, cfg)
-        for at in (0, 7, len(frame) // 2, *range(len(frame) - (4 if roce else 2), len(frame))):
-            out.append(frame[:at] + bytes((frame[at] ^ 0x40,)) + frame[at + 1 :])
-    for length in (0, 1, 2, 3, 30, 64, 1000, 4096):  # ICRC: payload, pad, header, each byte of the ICRC
-        frame = wire_frame(rng, 0x0A, length, cfg)
-        end = 14 + int.from_bytes(frame[16:18], "big") if roce else len(frame) - 2
-        for at in (bth + 2, bth + 8, bth + 12, end - 5, *range(end - 4, end)):
-            out.append(refit(frame[:at] + bytes((frame[at] ^ 0x01,)) + frame[at + 1 :], roce))
-    for flip in range(4):
-        edit(bth + 1, 1 << flip)  # TVer
-        edit(bth + 1, 0x10 << (flip % 2))  # PadCnt: length disagrees or ICRC is wrong
-    if roce:
-        for at, flip in ((12, 8), (13, 1), (14, 0x10), (14, 1), (23, 1), (36, 1), (37, 1), (16, 1), (17, 4), (17, 1)):
-            edit(at, flip)
-        for at, flip in ((38, 1), (39, 4), (39, 1), (16, 0x20), (16, 0x80)):
-            edit(at, flip)
-    else:
-        for at, flip in ((0, 1), (0, 8), (1, 1), (1, 2), (1, 3), (4, 1), (4, 4), (5, 1), (5, 0x80)):
-            edit(at, flip)
-    whole = wire_frame(rng, 0x0B, 300, cfg)
-    tail = 4 if roce else 2
-    for n in (1, 2, 3, 4, 5, 8, 20, 26, 40, 54, 60, 62, 63, 64, 65, 70, 74, 80, 128, 200, len(whole) - 1):
-        out.append(refit(whole[:n], roce) if n > tail else whole[:n])  # truncated
-    for n in (1, 2, 4, 60, 64, 200):  # longer than it says
-        out.append(refit(whole + bytes(n), roce))
-    for extra in (4, 8, 60, 64, 128, 256, 64 * 70):  # payload above 4096, frame beyond the largest
-        out.append(oversize(rng, 4096 + extra, cfg))
-    for opcode in (0x0A, 0x0B, 0x11):  # the length field ends inside the headers
-        frame = bytearray(wire_frame(rng, opcode, 0, cfg))
-        short = frame[: header_length(opcode, bool(roce)) + 4 - 4 + (0 if roce else 2)]
-        if roce:
-            short[16:18] = (len(short) - 18).to_bytes(2, "big")
-            short[38:40] = (len(short) - 38).to_bytes(2, "big")
-        else:
-            short[4:6] = ((len(short) - 2) // 4).to_bytes(2, "big")
-        out.append(refit(bytes(short), roce))
-    return out
-
-
-def oversize(rng: np.random.Generator, length: int, cfg: WireCfg) -> bytes:
-    """A frame that is right in all but its size (the length field holds what fits)."""
-    frame = bytearray(wire_frame(rng, 0x04, 0, cfg))
-    head = frame[: header_length(0x04, bool(cfg.roce))]
-    if cfg.roce:
-        total = len(head) - 14 + length + 4
-        head[16:18], head[38:40] = total.to_bytes(2, "big"), (total - 20).to_bytes(2, "big")
-    else:
-        words = (len(head) + length + 4) // 4
-        head[4:6] = (words & 0x7FF).to_bytes(2, "big")
-    from models.crc import icrc_native, icrc_roce
-
-    body = bytes(head) + rng.bytes(length)
-    body += icrc_roce(body[14:]) if cfg.roce else icrc_native(body)
-    return refit(body + bytes(4 if cfg.roce else 2), cfg.roce)
-
-
 class Errors(PhaseSequence):
     """Bad frames between good ones; the good ones arrive, nothing else does, every cell comes back."""
 
@@ -343,6 +175,7 @@ class Errors(PhaseSequence):
         roce = index % 2
         cfg = random_cfg(rng, roce)
         item = item_of(f"errors_{'roce' if roce else 'native'}", cfg, loop=False)
+        item.info["every_counter"] = True
         frames = []
         for bad in spoiled(rng, cfg):
             frames.append(Frame(bad))
@@ -352,4 +185,19 @@ class Errors(PhaseSequence):
             item.ready = {"m_pkt": stalls(rng, 0.05)}
             frames = [frames[i] for i in rng.permutation(len(frames))]
         item.plays = {"s_axis": with_credits(frames, cfg, ready_at(item.ready.get("m_pkt")))}
+        return item
+
+
+class Volume(PhaseSequence):
+    """Largest packets at full rate through both ends; ``beats`` is an option of the block, ``idle`` cycles follow."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """RoCEv2, WRITE MIDDLE."""
+        cfg = random_cfg(rng, self.ctx.option("roce", 1))
+        item = item_of("volume", cfg, loop=True)
+        one = packet(rng, 0x07, 4096, cfg.roce)
+        count = self.ctx.option("beats", 6400) // 64
+        item.plays = {"s_pkt": [one] * count}
+        item.quiet = self.ctx.option("idle", 200)
+        item.max_cycles = 100 * count + item.quiet + 1000
         return item

@@ -193,4 +193,7 @@ def complaints(ctx: Any, phase: Any) -> list[str]:
         last = int(phase.events[name][-1]["value"])
         if last != count:
             out.append(f"counter {name} ends at {last}, {count} such frames were played")
+    if phase.item.info.get("every_counter"):
+        names = ("good", "drop_fcs", "drop_format", "drop_icrc")
+        out += [f"counter {name} never moved: nothing was tried" for name in names if len(phase.events[name]) < 5]
     return out[:5]

@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.wire.env import PLAN
-from tb.wire.sequences import Capture, Errors, Foreign, Lengths, RandomBackPressure, Smoke, SoftRoce
+from tb.wire.sequences import Capture, Checksum, Errors, Foreign, Lengths, RandomBackPressure, Smoke, SoftRoce, Volume
 
 
 @pyuvm.test()
@@ -24,6 +24,14 @@ class lengths(PhaseTest):
 
     plan = PLAN
     sequences = (Lengths,)
+
+
+@pyuvm.test()
+class checksum(PhaseTest):
+    """Both carries of the IPv4 checksum."""
+
+    plan = PLAN
+    sequences = (Checksum,)
 
 
 @pyuvm.test()
@@ -64,3 +72,11 @@ class capture(PhaseTest):
 
     plan = PLAN
     sequences = (Capture,)
+
+
+@pyuvm.test()
+class volume(PhaseTest):
+    """Full rate, for the simulator's speed."""
+
+    plan = PLAN
+    sequences = (Volume,)
