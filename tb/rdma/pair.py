@@ -14,7 +14,7 @@ import numpy as np
 
 from models.kernel import Kernel, Sink
 from models.memory import Memory, MemoryTiming, WindowTiming
-from models.protocol import SYN, WQE, RdmaCfg, Wr
+from models.protocol import SYN, WQE, Mr, RdmaCfg, Wr
 from models.rdma import Rdma
 from tb.common.axi import memory_prediction, memory_rows
 from tb.common.beats import items_from_beats
@@ -24,7 +24,7 @@ from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, PhaseSequence, Prediction
 from tb.rdma import oracle
 from tb.rdma.env import PKT, STATUS, WINDOWS, WR, connect, joined, unpack_regions
-from tb.rdma.scene import DEFAULT, GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Arrival, Mr, Receive, Scene
+from tb.rdma.scene import DEFAULT, GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Arrival, Receive, Scene
 from tb.rdma.sequences import KINDS, SOURCE, RandomTraffic, place, random_timing
 
 ENDS = ("a", "b")

@@ -9,8 +9,9 @@ import numpy as np
 
 from models.memory import MemoryTiming, WindowTiming
 from models.protocol import SYN, WQE
+from models.spec import spec
 from tb.common.phase import stalls
-from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.common.uvm import PhaseItem, PhaseRecords, PhaseSequence
 from tb.rdma import faults, oracle
 from tb.rdma.scene import GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Receive, Scene, pattern
 
@@ -225,3 +226,43 @@ class ResponderErrors(RequesterErrors):
 
     cases = faults.RESPONDER
     phases = len(cases)
+
+
+class Latency(PhaseSequence):
+    """The README's latency table, read off the records without the model: one thing at a time, nothing waiting."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """A request from memory, an inline one, a WRITE and a SEND from the peer, an acknowledgement."""
+        s = Scene("latency")
+        s.image[HOST_DATA + SOURCE] = pattern(256)
+        s.receives = [Receive(HOST_DATA, 64)]
+        s.wr(64, laddr=HOST_DATA + SOURCE, cycle=10)
+        s.wr(b"inline", cycle=210, signaled=0)
+        s.message("WRITE", 0, pattern(64, 1), va=HOST_DATA + 512, cycle=410)
+        s.message("SEND", 1, pattern(64, 2), cycle=610)
+        s.ack(0, cycle=810)
+        s.ack(1, cycle=1010)
+        s.info["check"] = self.check
+        return s.item()
+
+    @staticmethod
+    def check(phase: PhaseRecords) -> list[str]:
+        """Distances between recorded transfers against the sums of ``latency.rdma``."""
+        late = {n: spec().cycles(f"latency.rdma.{n}") for n in spec().section("latency.rdma")}
+        out, ar, aw = phase.beats["m_pkt"]["cycle"], phase.rows["mem_ar.rec"], phase.rows["mem_aw.rec"]
+        w, r, b = phase.rows["mem_w.rec"]["cycle"], phase.rows["mem_r.rec"]["cycle"], phase.rows["mem_b.rec"]
+        wr, pkt = phase.beats["s_wr"]["cycle"], phase.beats["s_pkt"]["cycle"]
+        packet = late["intake"] + late["segment"] + late["packet"]
+        decided = late["receive"] + late["check"]
+        rows = [
+            ("request from memory to its read", wr[0], ar["cycle"][0], packet + late["address"]),
+            ("read data to packet", r[0], out[0], late["flush"] + late["whole"] + late["emit"]),
+            ("inline request to packet", wr[1], out[1], packet + late["emit"]),
+            ("WRITE to write address", pkt[0], aw["cycle"][0], decided + late["decide"] + late["write"]),
+            ("WRITE to write data", pkt[0], w[0], decided + late["decide"] + late["write"] + 1),
+            ("write response to ACK", b["cycle"][0], out[2], late["retire"] + late["answer"] + late["emit"]),
+            ("SEND to the receive queue's read", pkt[1], ar["cycle"][1], decided + late["address"]),
+            ("write response to completion", b["cycle"][1], aw["cycle"][2], 1 + 2 * late["complete"] + late["write"]),
+            ("ACK to completion", pkt[2], aw["cycle"][3], decided + 1 + 2 * late["complete"] + late["write"]),
+        ]
+        return [f"{what}: {int(b) - int(a)} cycles, wanted {n}" for what, a, b, n in rows if int(b) - int(a) != n]

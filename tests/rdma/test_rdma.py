@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.rdma.env import PLAN
-from tb.rdma.sequences import Arrivals, RandomTraffic, RequesterErrors, Requests, ResponderErrors, Smoke
+from tb.rdma.sequences import Arrivals, Latency, RandomTraffic, RequesterErrors, Requests, ResponderErrors, Smoke
 
 
 @pyuvm.test()
@@ -16,6 +16,14 @@ class smoke(PhaseTest):
 
     plan = PLAN
     sequences = (Smoke,)
+
+
+@pyuvm.test()
+class latency(PhaseTest):
+    """The README's latency table, one thing at a time."""
+
+    plan = PLAN
+    sequences = (Latency,)
 
 
 @pyuvm.test()
