@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden model of the switch: virtual output queues, one iteration of round-robin grant and accept, cut-through.
 
-The rules are S1 to S9 of rtl/switch/README.md, the figures ``switch.*``, ``link.buffer_cells``,
+The rules are X1 to X9 of rtl/switch/README.md, the figures ``switch.*``, ``link.buffer_cells``,
 ``frame.max_beats`` and ``latency.switch.*`` of spec/fabric.toml. The switch pulls beats from ``rx[i]``
 (:meth:`Switch.attach`; a link's ``rx``, or a player's FIFO) and pushes into ``out[o]``, from which a link or
 a sink pulls. ``freed[i]`` is called with (cycle, cells) for every ``free_cells`` that is not zero.

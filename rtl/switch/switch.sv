@@ -2,7 +2,7 @@
 // The switch: table lookup, virtual output queues, round-robin allocator, cut-through crossbar.
 // Latency, alone and with room everywhere: 8 cycles from s_axis to m_axis, first beat to first beat
 // (spec/fabric.toml, latency.switch). One beat a cycle and port; one cycle between two frames of an input or
-// output. Order kept from each input to each output. Rules S1 to S9 of README.md.
+// output. Order kept from each input to each output. Rules X1 to X9 of README.md.
 `default_nettype none
 
 module switch

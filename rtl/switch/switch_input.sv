@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One input of the switch: parse, look up, store in the shared buffer, one virtual output queue (VOQ)
-// for each output, and the read side that a match drives. Rules S1 to S9 of README.md.
+// for each output, and the read side that a match drives. Rules X1 to X9 of README.md.
 //
 // The buffer is CELLS cells of one beat. A VOQ is a list: head and tail here, links in the next-cell
 // memory, each with the `last` flag of the cell it points to, so that the end of a frame is known in the
