@@ -16,7 +16,7 @@ module wire_tx
   import spec_pkg::*;
   import wire_pkg::*;
 #(
-    parameter int FIFO_BEATS = LATENCY_WIRE_TX_FIFO_BEATS  /// output FIFO, a power of two
+    parameter int FIFO_BEATS = LATENCY_WIRE_TX_FIFO_BEATS  /// output FIFO: a power of two above FRAME_MAX_BEATS, below 256
 ) (
     input  wire                   clk,            /// clock
     input  wire                   rst,            /// synchronous reset, active high
@@ -50,7 +50,7 @@ module wire_tx
   wire  [4:0]   f_end_word;
   wire  [3:0]   f_zero_words, f_last_word;
 
-  wire_tx_form u_form (
+  wire_tx_form #(.FIFO_BEATS(FIFO_BEATS)) u_form (
       .clk, .rst, .cfg,
       .s_pkt_tvalid, .s_pkt_tready, .s_pkt_tdata, .s_pkt_tkeep, .s_pkt_tlast, .s_pkt_hdr,
       .pop,

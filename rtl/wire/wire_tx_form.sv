@@ -17,7 +17,9 @@ module wire_tx_form
   import microhop_pkg::*;
   import spec_pkg::*;
   import wire_pkg::*;
-(
+#(
+    parameter int FIFO_BEATS = LATENCY_WIRE_TX_FIFO_BEATS  /// places behind, FRAME_MAX_BEATS..255
+) (
     input  wire                    clk,            /// clock
     input  wire                    rst,            /// synchronous reset, active high
     input  wire  [WIRE_CFG_W-1:0]  cfg,            /// wire_cfg_t, constant while packets flow
@@ -40,7 +42,7 @@ module wire_tx_form
     output logic                   m_eth_pad       /// ... or all 64: the frame is padded to 60 + 4
 );
 
-  localparam logic [7:0] LIMIT = 8'(LATENCY_WIRE_TX_FIFO_BEATS - FRAME_MAX_BEATS);
+  localparam logic [7:0] LIMIT = 8'(FIFO_BEATS - FRAME_MAX_BEATS);
 
   /* verilator lint_off UNUSEDSIGNAL */  // the addresses are used by headers() alone
   wire_cfg_t c;

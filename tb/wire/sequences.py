@@ -131,6 +131,9 @@ class RandomBackPressure(PhaseSequence):
         item.ready = {"m_axis": stalls(rng), "m_pkt": stalls(rng, 0.02)}
         if loop:
             del item.ready["m_pkt"]
+        elif index >= 2:  # a stall so long that the credits run out
+            item.ready["m_pkt"] = np.concatenate([np.zeros(1000, bool), stalls(rng)])
+            item.info["brim"] = True
         item.plays = {"s_pkt": self._packets(rng, roce)}
         if not loop:
             frames = [

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scapy.contrib.roce import BTH
 from scapy.fields import BitField, IntField, LongField, ShortField, XByteField
 from scapy.layers.inet import IP, UDP
@@ -19,9 +20,11 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
 from models.protocol import Hdr
+from models.spec import spec
 from tb.common.beats import StreamFormat, frames_from_beats
 from tb.common.pcap import ERF, ETHERNET, TSHARK_OPTIONS, write_pcap
 
+ROOM = spec().integer("link.buffer_cells")
 AXIS = StreamFormat()
 PKT = StreamFormat(side_bits=Hdr.width())
 IMM = (0x03, 0x05, 0x09, 0x0B)
@@ -179,6 +182,15 @@ def delivered(phase: Any) -> list[str]:
     return out
 
 
+def most_cells(phase: Any) -> int:
+    """Most cells that were in ``wire_rx`` at a time: beats taken less those given back."""
+    taken, freed = phase.beats["rx_axis"]["cycle"], phase.events["free_cells"]
+    steps = np.zeros(int(max(taken.max(), freed["cycle"].max())) + 1, int)
+    np.add.at(steps, taken, 1)
+    np.subtract.at(steps, freed["cycle"], freed["value"].astype(int))
+    return int(np.cumsum(steps).max())
+
+
 def complaints(ctx: Any, phase: Any) -> list[str]:
     """What the outsiders say of every frame that ``wire_tx`` sent, and of what ``wire_rx`` made of theirs."""
     roce = bool(phase.item.info["roce"])
@@ -193,6 +205,8 @@ def complaints(ctx: Any, phase: Any) -> list[str]:
         last = int(phase.events[name][-1]["value"])
         if last != count:
             out.append(f"counter {name} ends at {last}, {count} such frames were played")
+    if phase.item.info.get("brim") and (most := most_cells(phase)) <= ROOM - 66:
+        out.append(f"at most {most} cells were in the receive buffer, {ROOM} fit: nothing was filled")
     if phase.item.info.get("every_counter"):
         names = ("good", "drop_fcs", "drop_format", "drop_icrc")
         out += [f"counter {name} never moved: nothing was tried" for name in names if len(phase.events[name]) < 5]
