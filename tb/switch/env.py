@@ -44,7 +44,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     sinks = []
     for p in range(ports):
         source = source_fifo(phase.played[f"s{p}"], f"s{p}")
-        source.on_pop = lambda cycle, beat, log=taken[p]: log.append((cycle, beat))  # type: ignore[misc]
+        source.on_pop = lambda cycle, beat, log=taken[p]: log.append((cycle, beat))
         switch.attach(p, source)
         if len(source):
             switch.wake(source.head_cycle() or 0)

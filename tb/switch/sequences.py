@@ -54,6 +54,7 @@ class ZeroLoad(SwitchSequence):
     """Every pair of ports, one frame at a time, sizes 64..4096: the latency table's sum, to the cycle."""
 
     phases = 2
+    sizes = ((64, 114, 1024, 4096), (64, 256))  # by format
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Frames so far apart that each is alone."""
@@ -62,9 +63,9 @@ class ZeroLoad(SwitchSequence):
         for i in range(self.ports):
             frames = []
             for o in range(self.ports):
-                for size in (64, 114, 256, 1024, 4096):
+                for size in self.sizes[index]:
                     frames.append(self.frame(item, rng, i, o, size, at))
-                    at += -(-size // 64) + 20
+                    at += -(-size // 64) + 12
             item.plays[f"s{i}"] = frames
         item.info["latency"] = latency()
         return item
@@ -80,7 +81,7 @@ class Random(SwitchSequence):
         item = self.begin("random", index, rng)
         for i in range(self.ports):
             at, frames = START + int(rng.integers(20)), []
-            for n in range(40):
+            for n in range(24):
                 o = int(rng.integers(self.ports))
                 size = int(rng.integers(38, 300)) if rng.random() < 0.7 else int(rng.integers(300, LARGEST + 1))
                 frame = self.frame(item, rng, i, o, size, at, n)
@@ -185,23 +186,24 @@ class Unknown(SwitchSequence):
     phases = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """A third of the frames is dropped, its cells come back."""
+        """A third of the frames is dropped, more cells than an input has: they must come back."""
         item = self.begin("unknown", index, rng)
         roce = item.cfg["roce"]
         for i in range(self.ports):
             frames = []
-            for n in range(40):
+            for n in range(70):
                 size = int(rng.integers(38, 800))
+                lost = int(rng.integers(38, LARGEST + 1))
                 good = self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n)
                 kind = int(rng.integers(6))
                 if kind == 0:
                     free = next(x for x in rng.permutation(1024).tolist() if x not in item.info["indices"])
-                    good = Frame(frame_to(rng, roce, item.cfg["prefix"] << 10 | free, size), START)
+                    good = Frame(frame_to(rng, roce, item.cfg["prefix"] << 10 | free, lost), START)
                 elif kind == 1:
                     bits = PREFIX_BITS[roce]
                     other = item.cfg["prefix"] ^ 1 << int(rng.integers(bits))
                     low = int(rng.choice(item.info["dest"][0])) & 0x3FF
-                    good = Frame(frame_to(rng, roce, other << 10 | low, size), START)
+                    good = Frame(frame_to(rng, roce, other << 10 | low, lost), START)
                 elif kind == 2 and n % 4 == 0:
                     good = Frame(good.data[: 33 if roce else 3], START)
                 frames.append(good)
