@@ -12,7 +12,7 @@ from models.nic import NicConfig
 from models.protocol import CQE, QP, WQE
 from models.spec import spec
 from tb.common.axi import memory_after, memory_prediction, memory_rows, store_items, store_prediction, store_rows
-from tb.common.beats import StreamFormat
+from tb.common.beats import StreamFormat, frames_from_beats
 from tb.common.run import RunContext
 from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, Prediction
@@ -29,10 +29,12 @@ from tb.fabric.experiment import (
     receives,
     table,
 )  # fmt: skip
+from tb.wire import trusted
 
 AXIS = StreamFormat()
 TABLE = StreamFormat(4, TABLE_SIDE)
 STATUS_W = 168
+SCAPY_MESSAGES = 24  # scapy takes some ms a frame: larger experiments are left to the models
 
 
 def model_of_item(item: PhaseItem) -> Fabric:
@@ -88,7 +90,7 @@ def model_status(model: Fabric) -> list[tuple[int, int]]:
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """Memory and completions as software would see them: from the messages alone, no model."""
     exp: Experiment = phase.item.info["experiment"]
-    complaints = []
+    complaints = outsiders(exp, phase)
     for suffix, me, _, messages, incoming in exp.sides():
         s = phase.item.info[suffix]
         lines = memory_after(s.image, phase.rows[f"mem_{suffix}_w.rec"], s.pokes)
@@ -106,6 +108,17 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
         complaints += check_ring(f"send CQ of {suffix}", read, layout.SEND_CQ, me, wanted_sends(me, messages))
         complaints += check_ring(f"receive CQ of {suffix}", read, layout.RECV_CQ, me, wanted_receives(me, incoming))
     return complaints
+
+
+def outsiders(exp: Experiment, phase: PhaseRecords) -> list[str]:
+    """What scapy (each frame of a small experiment) and tshark (where the item asks for it) say of the frames."""
+    frames = [f.data for cable in ("cable_a", "cable_b") for f in frames_from_beats(phase.beats[cable], AXIS)]
+    judge = trusted.check_roce if exp.roce else trusted.check_native
+    judged = frames if len(exp.from_a) <= SCAPY_MESSAGES else []
+    out = [f"frame {i}: {wrong}" for i, frame in enumerate(judged) if (wrong := judge(frame))]
+    if phase.item.info.get("tshark"):
+        out += trusted.dissected(frames, exp.roce, phase.folder.path / "frames.pcap")
+    return out[:5]
 
 
 def wanted_sends(me: layout.Side, messages: list[Message]) -> list[dict[str, int]]:

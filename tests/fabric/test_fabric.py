@@ -55,14 +55,16 @@ class RandomMessages(PhaseSequence):
 
 
 class FewMessages(PhaseSequence):
-    """The same, smaller; three hops natively, one in RoCE."""
+    """The same, smaller; three hops natively, one in RoCE; tshark reads every frame."""
 
     phases = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Experiment ``index``."""
         topology = (Topology.THREE_HOPS, Topology.ONE_HOP)[index]
-        return phase_item(random_experiment(index, rng, count=8, budget=2_000, topology=topology))
+        item = phase_item(random_experiment(index, rng, count=8, budget=2_000, topology=topology))
+        item.info["tshark"] = True
+        return item
 
 
 @pyuvm.test()
