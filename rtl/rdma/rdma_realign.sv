@@ -22,7 +22,7 @@ module rdma_realign
     output logic                want_flush,  /// a flush step is due
     output wire                 last,        /// an output beat of this cycle is its packet's last
     output wire                 out_en,      /// out_data is an output beat
-    output wire [511:0]         out_data     /// output beat
+    output logic [511:0]        out_data     /// output beat, 0 without out_en
 );
 
   realign_t c;
@@ -37,8 +37,12 @@ module rdma_realign
   assign last    = fl_en || (in_last && !flush);
   assign out_en  = (in_en && !skip) || fl_en;
 
-  wire [1023:0] pair = {fl_en ? 512'b0 : in_data, prev};
-  assign out_data = 512'(pair >> {fl_en ? fl_shift : shift, 3'b000});
+  // Guarded, so that an idle realigner costs a simulation nothing.
+  wire [9:0] bits = {fl_en ? fl_shift : shift, 3'b000};
+  always_comb begin
+    out_data = '0;
+    if (out_en) out_data = 512'({fl_en ? 512'b0 : in_data, prev} >> bits);
+  end
 
   always_ff @(posedge clk) begin
     if (rst) begin

@@ -90,11 +90,11 @@ class Requests(PhaseSequence):
             if i % 13 == 0:
                 s.wr(0, opcode=WQE.NOP, cycle=1 + i)
         for i in range(1, 5):
-            s.ack(psn * i // 4 - 1, cycle=4000 + 700 * i)
+            s.ack(psn * i // 4 - 1, cycle=4000 + 700 * i + index % 2 * 6000)
         s.timing = random_timing(rng)
         if index % 2:
-            s.ready = {"m_pkt": stalls(rng), "mem_ar": stalls(rng)}
-        s.quiet = 4000
+            s.ready = {"m_pkt": stalls(rng, 0.4), "mem_ar": stalls(rng, 0.4)}
+        s.quiet = 1500
         s.cfg.scq_log = 7
         s.info["check"] = oracle.all_good
         return s.item()
@@ -145,7 +145,9 @@ class RandomTraffic(PhaseSequence):
         c.pmtu = int(rng.integers(1, 4))
         c.sq_psn, c.rq_psn, c.msn0 = ((1 << 24) - int(v) for v in rng.integers(1, 40, 3))
         c.rq_ci0 = 0x10000 - int(rng.integers(1, 10))
-        c.scq_pi0, c.rcq_pi0 = ((1 << 24) - int(v) for v in rng.integers(1, 20, 2))
+        # before the index wraps, or before a pass over the ring ends: the owner bit alone changes
+        wrap = (1 << 24, 64 * int(rng.integers(1, 1 << 18)))[index % 2]
+        c.scq_pi0, c.rcq_pi0 = (wrap - int(v) for v in rng.integers(1, 12, 2))
         c.rq_log = c.scq_log = c.rcq_log = 6
         s.wqe_index = 0x10000 - int(rng.integers(1, 30))
         s.timing = random_timing(rng, (20, 200, 500)[index % 3])
@@ -168,7 +170,7 @@ class RandomTraffic(PhaseSequence):
                 psn += max(1, -(-n // s.mtu))
         self.peer(s, rng, psn)
         s.ready = {n: stalls(rng, 0.3) for n in ("m_pkt", "mem_aw", "mem_w", "mem_ar") if rng.random() < 0.7}
-        s.quiet = 9000
+        s.quiet = 2500
         s.info["check"] = oracle.all_good
         return s.item()
 
@@ -207,7 +209,7 @@ class RandomTraffic(PhaseSequence):
                 s.ack(int(rng.integers(-3, sent + 5)), cycle=cycle)
             if rng.random() < 0.1:
                 s.ack(int(rng.integers(-9, 0)), syndrome=SYN.NAK_ACCESS, cycle=cycle)
-        s.ack(sent - 1, cycle=max(16_000, cycle))
+        s.ack(sent - 1, cycle=max(11_000, cycle))
 
 
 class RequesterErrors(PhaseSequence):
