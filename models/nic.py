@@ -68,7 +68,10 @@ class Pump(Component):
 
 @dataclass
 class NicConfig:
-    """Configuration and surroundings of a NIC: bundles as the RTL gets them, its memory and who else writes it."""
+    """Configuration and surroundings of a NIC: bundles as the RTL gets them, its memory and who else writes it.
+
+    ``place``: what stands between port and memory: the address that the memory sees.
+    """
 
     doorbell: DoorbellCfg
     rdma: RdmaCfg
@@ -78,6 +81,7 @@ class NicConfig:
     windows: Windows
     image: Mapping[int, bytes] = field(default_factory=dict)
     pokes: Iterable[Poke] = ()
+    place: Callable[[int], int] = int
 
 
 class Nic:
@@ -98,9 +102,9 @@ class Nic:
         self.memory = Memory(kernel, f"{name}.memory", config.timing, config.windows, config.image, config.pokes)
         self.responses: list[tuple[int, int]] = []
         self._name = name
-        self._join(kernel)
+        self._join(kernel, config.place)
 
-    def _join(self, kernel: Kernel) -> None:
+    def _join(self, kernel: Kernel, place: Callable[[int], int]) -> None:
         name, memory, rdma, stamp = self._name, self.memory, self.rdma, self.stamps
         tx_first, rx_first = stamp.first(f"{name}.pkt_tx"), stamp.first(f"{name}.pkt_rx")
         w_first = stamp.first(f"{name}.w")
@@ -138,8 +142,8 @@ class Nic:
         Pump(kernel, f"{name}.frame_rx", self.link.rx, self.wire_rx.accept)
         Pump(kernel, f"{name}.pkt_rx", self.wire_rx.out, packet_in, rdma.pkt_ready)
         merge = ReadMerge(kernel, f"{name}.merge", self.doorbell.ar, rdma.ar)
-        Pump(kernel, f"{name}.ar", merge.out, lambda now, a: memory.ar(now, a.id, a.addr, a.beats))
-        Pump(kernel, f"{name}.aw", rdma.aw, lambda now, a: memory.aw(now, a.id, a.addr, a.beats))
+        Pump(kernel, f"{name}.ar", merge.out, lambda now, a: memory.ar(now, a.id, place(a.addr), a.beats))
+        Pump(kernel, f"{name}.aw", rdma.aw, lambda now, a: memory.aw(now, a.id, place(a.addr), a.beats))
         Pump(kernel, f"{name}.w", rdma.w, write)
         Pump(kernel, f"{name}.b", memory.b, rdma.b)
         Pump(kernel, f"{name}.r", memory.r, read_data)

@@ -61,7 +61,8 @@ class Episode:
 
     ``cfg``, ``region``: its set-up as the capture shows it (rings and doorbell record are the bench's to fill).
     ``packets``: the requests, bad ones too, in order; ``posted[i]``: receive WQEs posted before request i.
-    ``answers``: (syndrome, PSN, MSN) of the acknowledge packets that the host sent. ``memory``: what its
+    ``answers``: (syndrome, PSN, MSN) of the acknowledge packets that the host sent, ``replies`` the packets
+    themselves. ``memory``: what its
     accepted WRITEs left, by byte address. ``received``: payloads of its accepted SENDs, in order.
     """
 
@@ -71,6 +72,7 @@ class Episode:
     packets: list[Captured] = field(default_factory=list)
     posted: list[int] = field(default_factory=list)
     answers: list[tuple[int, int, int]] = field(default_factory=list)
+    replies: list[Captured] = field(default_factory=list)
     memory: dict[int, int] = field(default_factory=dict)
     received: list[bytes] = field(default_factory=list)
 
@@ -159,6 +161,7 @@ def episodes(frames: list[Captured], flow: tuple[int, int, int]) -> Iterator[Epi
                 episode = None
             if episode is not None and c.hdr.opcode == OP.ACKNOWLEDGE:
                 episode.answers.append((c.hdr.syndrome, c.hdr.psn, c.hdr.msn))
+                episode.replies.append(c)
             state.answer(episode, c.hdr)
     if episode is not None:
         yield episode

@@ -14,8 +14,10 @@ from pathlib import Path
 
 ETHERNET = 1
 ERF = 197
-# RPC over RDMA is found by a heuristic in the payload of a SEND, where there is none.
-TSHARK_OPTIONS = ("--disable-protocol", "rpcordma")
+# Heuristics find RPC or Ethernet in the payload of a SEND, where there is none.
+TSHARK_OPTIONS = (
+    "--disable-protocol", "rpcordma", "--disable-heuristic", "eth_over_ib", "--disable-heuristic", "mellanox_eoib",
+)  # fmt: skip
 _ERF_INFINIBAND = 21
 _MAGIC_NS = 0xA1B23C4D
 _FCS_PRESENT = 1 << 26

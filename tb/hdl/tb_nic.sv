@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bench of the NIC: memory and UAR stores on one side, on the other a cable to a peer link whose core side
 // plays and records raw frames; the peer frees a cell for each beat it takes.
-// Files of a phase: net.cfg, qp.cfg, peer.play, store.store, mem.*; records: peer_rx, cable_tx, mem, store,
-// peer, status.
+// Files of a phase: net.cfg, qp.cfg, far.cfg, peer.play, store.store, mem.*; records: peer, peer_rx, mem, store,
+// status.
 `default_nettype none
 
 module tb_nic
@@ -38,6 +38,14 @@ module tb_nic
   assign {cfg_doorbell, cfg_rdma, cfg_mr, cfg_wire} = qp_q;
   tb_cfg #(.NAME("net"), .W(NET_W)) u_net (.q(net_q), .*);
   tb_cfg #(.NAME("qp"), .W(QP_W)) u_qp (.q(qp_q), .*);
+
+  // A page-aligned address other than 0 in `far`: the GPU memory is seen there too, so that addresses
+  // of real machines can be used.
+  wire [63:0] far;
+  tb_cfg #(.NAME("far"), .W(64)) u_far (.q(far), .*);
+  function automatic logic [63:0] place(input logic [63:0] a);
+    return far != 0 && a - far < 64'(GPU_LINES) * 64 ? a - far + 64'h1_0000_0000 : a;
+  endfunction
 
   wire [11:0] uar_awaddr;
   wire [7:0] uar_awlen;
@@ -134,11 +142,11 @@ module tb_nic
       .NAME("mem"), .HOST_LINES(HOST_LINES), .GPU_LINES(GPU_LINES), .RECORD_R(1'b0)
   ) u_mem (
       .activity(mem_activity),
-      .s_axi_awid(awid), .s_axi_awaddr(awaddr), .s_axi_awlen(awlen), .s_axi_awsize(3'd6),
+      .s_axi_awid(awid), .s_axi_awaddr(place(awaddr)), .s_axi_awlen(awlen), .s_axi_awsize(3'd6),
       .s_axi_awburst(2'd1), .s_axi_awvalid(awvalid), .s_axi_awready(awready), .s_axi_wdata(wdata),
       .s_axi_wstrb(wstrb), .s_axi_wlast(wlast), .s_axi_wvalid(wvalid), .s_axi_wready(wready),
       .s_axi_bid(bid), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), .s_axi_bready(bready),
-      .s_axi_arid(arid), .s_axi_araddr(araddr), .s_axi_arlen(arlen), .s_axi_arsize(3'd6),
+      .s_axi_arid(arid), .s_axi_araddr(place(araddr)), .s_axi_arlen(arlen), .s_axi_arsize(3'd6),
       .s_axi_arburst(2'd1), .s_axi_arvalid(arvalid), .s_axi_arready(arready), .s_axi_rid(rid),
       .s_axi_rdata(rdata), .s_axi_rresp(rresp), .s_axi_rlast(rlast), .s_axi_rvalid(rvalid),
       .s_axi_rready(1'b1), .*);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import binascii
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -30,32 +31,45 @@ def crafted(rng: np.random.Generator, opcode: int, length: int, roce: bool) -> t
         ackreq=int(rng.integers(2)), psn=int(rng.integers(1 << 24)), len=length,
     )  # fmt: skip
     payload = rng.bytes(length)
-    pad = -length % 4
+    if opcode in RETH_OPS:
+        h.va, h.rkey, h.dmalen = int.from_bytes(rng.bytes(8)), int(rng.integers(1 << 32)), int(rng.integers(1 << 32))
+    if opcode in AETH_OPS:
+        h.syndrome, h.msn = int(rng.integers(256)), int(rng.integers(1 << 24))
+    if opcode in IMM:
+        h.imm = int(rng.integers(1 << 32))
+    if roce:
+        ip = {"id": int(rng.integers(1 << 16)), "tos": int(rng.integers(256)), "ttl": 7}
+        return assemble(h, payload, roce=True, ip=ip, sport=int(rng.integers(1 << 16))), h, payload
+    return assemble(h, payload, roce=False, lrh={"vl": int(rng.integers(16)), "sl": 3}), h, payload
+
+
+def assemble(
+    h: Hdr, payload: bytes, *, roce: bool, ip: Mapping[str, int] | None = None, sport: int = 0xC000,
+    lrh: Mapping[str, int] | None = None,
+) -> bytes:  # fmt: skip
+    """The frame that scapy makes of these fields; ``ip``, ``lrh``: fields of those headers other than addresses."""
+    pad = -len(payload) % 4
     bth = BTH(
-        opcode=opcode, solicited=h.se, migreq=h.mig, padcount=pad, pkey=h.pkey, fecn=h.fecn, becn=h.becn,
+        opcode=h.opcode, solicited=h.se, migreq=h.mig, padcount=pad, pkey=h.pkey, fecn=h.fecn, becn=h.becn,
         dqpn=h.dest_qp, ackreq=h.ackreq, psn=h.psn,
     )  # fmt: skip
     after: list[Packet] = []
-    if opcode in RETH_OPS:
-        h.va, h.rkey, h.dmalen = int.from_bytes(rng.bytes(8)), int(rng.integers(1 << 32)), int(rng.integers(1 << 32))
+    if h.opcode in RETH_OPS:
         after.append(RETH(va=h.va, rkey=h.rkey, dmalen=h.dmalen))
-    if opcode in AETH_OPS:
-        h.syndrome, h.msn = int(rng.integers(256)), int(rng.integers(1 << 24))
+    if h.opcode in AETH_OPS:
         after.append(Aeth(syndrome=h.syndrome, msn=h.msn))
-    if opcode in IMM:
-        h.imm = int(rng.integers(1 << 32))
+    if h.opcode in IMM:
         after.append(ImmDt(imm=h.imm))
     rest = b"".join(bytes(layer) for layer in after) + payload + bytes(pad)
     if roce:
         address = [".".join(map(str, a.to_bytes(4, "big"))) for a in (h.src, h.dst)]
-        ip = IP(src=address[0], dst=address[1], id=int(rng.integers(1 << 16)), tos=int(rng.integers(256)), ttl=7)
-        frame = bytes(Ether() / ip / UDP(sport=int(rng.integers(1 << 16)), dport=4791) / bth / Raw(rest))
-        return with_fcs(frame), h, payload
+        ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+        network = IP(src=address[0], dst=address[1], **(ip or {}))
+        return with_fcs(bytes(ether / network / UDP(sport=sport, dport=4791) / bth / Raw(rest)))
     body = bytes(bth)[:12] + rest  # scapy's ICRC is RoCE's
-    lrh = LRH(vl=int(rng.integers(16)), sl=3, dlid=h.dst, slid=h.src, pktlen=(8 + len(body) + 4) // 4)
-    frame = bytes(lrh) + body
+    frame = bytes(LRH(dlid=h.dst, slid=h.src, pktlen=(8 + len(body) + 4) // 4, **(lrh or {}))) + body
     frame += native_icrc(frame)
-    return frame + vcrc_forward(frame), h, payload
+    return frame + vcrc_forward(frame)
 
 
 def with_fcs(frame: bytes) -> bytes:

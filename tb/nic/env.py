@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bench of the NIC: what it records, and what the model says of it from the stimulus alone.
+
+The peer end of the cable is in the model too: its link, and its core, which takes every beat and gives its
+cell back in the next cycle.
+"""
+
+from __future__ import annotations
+
+from models.kernel import Beat, Kernel
+from models.link import Link, connect
+from models.nic import Nic, NicConfig, Pump
+from models.protocol import DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
+from models.wire import DROP_FCS, DROP_FORMAT, DROP_ICRC, GOOD
+from tb.common.axi import memory_prediction, memory_rows, store_items, store_prediction, store_rows
+from tb.common.beats import StreamFormat
+from tb.common.run import RunContext
+from tb.common.source import StoreSource
+from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
+from tb.fabric.layout import WINDOWS
+from tb.link.env import source_fifo
+from tb.nic.checks import check
+from tb.nic.scene import Scene
+from tb.nic.status import STATUS
+from tb.rdma.env import joined
+
+AXIS = StreamFormat()
+VERDICTS = {"icrc": DROP_ICRC, "format": DROP_FORMAT, "fcs": DROP_FCS, "good": GOOD}
+
+
+def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
+    """Every frame, memory transfer, store response and status value."""
+    item = phase.item
+    scene: Scene = item.info["scene"]
+    s = item.info["stimulus"]
+    link_cfg = LinkCfg.unpack(item.cfg["net"] & (1 << LinkCfg.width()) - 1)
+    phy = {"phy_tx": link_cfg.phy_tx, "phy_rx": link_cfg.phy_rx}
+    far = scene.far
+
+    def place(addr: int) -> int:
+        return addr - far + WINDOWS.gpu_base if far and 0 <= addr - far < WINDOWS.gpu_bytes else addr
+
+    kernel = Kernel()
+    config = NicConfig(
+        scene.doorbell, scene.rdma, scene.regions, scene.wire, scene.timing, WINDOWS, s.image, s.pokes, place
+    )
+    nic = Nic(kernel, "nic", config, **phy)
+    peer = Link(kernel, "peer", roce=scene.roce, **phy)
+    peer.tx.trace = True
+    connect(nic.link, peer, item.cfg["net"] >> LinkCfg.width())
+    source = source_fifo(phase.played["peer"], "peer.source")
+    peer.attach(source)
+    if len(source):
+        peer.tx.wake(source.head_cycle() or 0)
+    received: list[tuple[int, Beat]] = []
+
+    def take(now: int, beat: Beat) -> None:
+        received.append((now, beat))
+        peer.free(now + 1, 1)
+
+    Pump(kernel, "peer.core", peer.rx, take)
+    stores = item.files["store.store"]
+    store = StoreSource(kernel, "store", store_items(stores), nic)
+    kernel.run(item.max_cycles)
+    rows = memory_prediction("mem", nic.memory) | store_prediction("store", stores, store, nic.responses)
+    return {
+        "peer": peer.tx.accepted,
+        "peer_rx": received,
+        "status": joined(status_changes(nic), STATUS),
+        **{name: r for name, r in rows.items() if name in PLAN.rows},
+    }
+
+
+def status_changes(nic: Nic) -> dict[str, list[tuple[int, int]]]:
+    """Each status port's (cycle, value)."""
+    out = {"qp_state": nic.rdma.changes["qp_state"]}
+    for name, verdict in VERDICTS.items():
+        cycles = [cycle for cycle, v in nic.wire_rx.verdicts if v == verdict]
+        out[name] = [(0, 0), *((cycle, i + 1) for i, cycle in enumerate(cycles))]
+    for name in ("halted", "refused"):
+        at = nic.doorbell.COUNTERS.index(name)
+        log = [(cycle, values[at]) for cycle, values in nic.doorbell.changes]
+        out[name] = [c for i, c in enumerate(log) if i == 0 or c[1] != log[i - 1][1]]
+    return out
+
+
+PLAN = BenchPlan(
+    plays={"peer": AXIS},
+    streams={"peer": AXIS, "peer_rx": AXIS},
+    events={"status": sum(w for _, w in STATUS)},
+    cfgs={
+        "net": 8 + LinkCfg.width(), "far": 64,
+        "qp": DoorbellCfg.width() + RdmaCfg.width() + 4 * Mr.width() + WireCfg.width(),
+    },
+    rows={n: d for n, d in (memory_rows("mem") | store_rows("store")).items() if n != "mem_r.rec"},
+    predict=predict,
+    check=check,
+)  # fmt: skip

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases of the NIC's tests in which all goes well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from models import wqe
+from models.memory import MemoryTiming
+from models.protocol import WQE
+from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.fabric import layout
+from tb.fabric.experiment import Message, memory_timing
+from tb.fabric.layout import Place
+from tb.nic.scene import QUICK, Scene
+
+TARGETS = 0x18_0000  # incoming data lie here, away from what the NIC itself sends
+KINDS = (WQE.WRITE, WQE.WRITE_IMM, WQE.SEND, WQE.SEND_IMM)
+
+
+class Smoke(PhaseSequence):
+    """One message out (inline with the store, then from memory) and one in; natively, then in RoCE."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Format ``index``."""
+        s = Scene(f"smoke{index}", roce=bool(index))
+        s.messages = [
+            Message(rng.bytes(40), 0x40, at=40, inline=True, blueflame=True),
+            Message(rng.bytes(1500), 0x1000, WQE.SEND, at=80, source=0x333),
+        ]
+        s.arrives(Message(rng.bytes(1100), TARGETS + 5, at=10))
+        s.arrives(Message(rng.bytes(77), TARGETS + 0x2000, WQE.SEND_IMM, at=11, imm=0xABCD))
+        s.ack(s.own_packets() - 1, 900)
+        return s.item()
+
+
+class Crafted(PhaseSequence):
+    """Every kind of message both ways, lengths around pads and beats; by scapy and tshark, both formats."""
+
+    phases = 2
+    lengths = (0, 1, 2, 3, 4, 61, 64, 65, 130, 1024, 1027, 2050)
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Format ``index``."""
+        s = Scene(f"crafted{index}", roce=bool(index))
+        at = 40
+        for i, size in enumerate(self.lengths):
+            op = KINDS[(i + index) % 4]
+            source, target = i * 0x1000 + i, TARGETS + i * 0x1000 + 3 * i
+            where = Place.GPU if i % 3 == 0 else Place.HOST
+            m = Message(
+                rng.bytes(size), target, op, at, source, where, where, inline=size < 100 and i % 2 == 0,
+                imm=int(rng.integers(1 << 32)),
+            )  # fmt: skip
+            s.messages.append(m)
+            s.arrives(replace(m, op=KINDS[(i + 1) % 4], payload=rng.bytes(size)))
+            at += 60 + size // 20
+        s.ack(s.own_packets() - 1, at + 600)
+        s.info["tshark"] = True
+        return s.item()
+
+
+def slow(rng: np.random.Generator) -> MemoryTiming:
+    """Delays of a host path, or short ones, with jitter."""
+    timing = memory_timing(str(rng.choice(["pcie", "d2d"]))) if rng.random() < 0.5 else QUICK
+    jitter = {"rd_jitter": int(rng.integers(0, 60)), "wr_jitter": int(rng.integers(0, 60))}
+    return replace(
+        timing, host=replace(timing.host, **jitter), gpu=replace(timing.gpu, **jitter), seed=int(rng.integers(1, 1 << 31))
+    )  # fmt: skip
+
+
+class RandomTraffic(PhaseSequence):
+    """The host posts and the peer sends at once, any kind, size, alignment; counters near their wraps."""
+
+    phases = 4
+    count = 8
+    budget = 3000
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Phase ``index``; odd ones are RoCE."""
+        back = [int(x) for x in rng.integers(0, 9, 7)]
+        me = replace(
+            layout.A, psn=0xFFFFFF - back[0], msn=0xFFFFFF - back[1], send_index=0xFFFF - back[2],
+            recv_index=0xFFFF - back[3], cq_index=0xFFFFFF - back[4], send_log=int(rng.integers(5, 8)), recv_log=4,
+            cq_log=5, gpu_ring=bool(rng.random() < 0.3),
+        )  # fmt: skip
+        peer = replace(layout.B, psn=0xFFFFFF - back[5])
+        s = Scene(f"random{index}", bool(index % 2), int(rng.integers(1, 6)), me, peer, slow(rng))
+        at = {True: 60, False: 20}
+        used = {True: 0, False: TARGETS}
+        sent = 0
+        for i in range(2 * self.count):
+            own = i % 2 == 0
+            m = self.message(rng, at[own], used[own])
+            used[own] = (m.source if own else m.target) + len(m.payload)
+            at[own] += int(rng.integers(1, 400))
+            if own:
+                s.messages.append(replace(m, ring_bell=m.ring_bell or i == 2 * self.count - 2))
+                # an answer to what has not left yet is a ghost and changes nothing
+                sent = s.own_packets()
+                s.ack(sent - 1, m.at + int(rng.integers(200, 3000)))
+            else:
+                s.arrives(m)
+        s.ack(sent - 1, max(at.values()) + 6000)
+        return s.item()
+
+    def message(self, rng: np.random.Generator, at: int, used: int) -> Message:
+        """A message whose data lie behind byte ``used``."""
+        op = int(rng.choice(KINDS))
+        kind = rng.integers(3)
+        size = int(
+            rng.integers(0, 65) if kind == 0 else rng.choice([0, 1, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025])
+            if kind == 1 else rng.integers(0, self.budget)
+        )  # fmt: skip
+        offset = used + int(rng.integers(0, 64))
+        return Message(
+            rng.bytes(size), offset, op, at, offset, Place.GPU if rng.random() < 0.4 else Place.HOST,
+            Place.GPU if rng.random() < 0.5 else Place.HOST, bool(size <= wqe.max_inline(op) and rng.random() < 0.5),
+            bool(rng.random() < 0.4), bool(rng.random() < 0.8), bool(rng.random() < 0.7), int(rng.integers(1 << 32)),
+        )  # fmt: skip
