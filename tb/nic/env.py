@@ -34,7 +34,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     scene: Scene = item.info["scene"]
     s = item.info["stimulus"]
     link_cfg = LinkCfg.unpack(item.cfg["net"] & (1 << LinkCfg.width()) - 1)
-    phy = {"phy_tx": link_cfg.phy_tx, "phy_rx": link_cfg.phy_rx}
+    phy_tx, phy_rx = link_cfg.phy_tx, link_cfg.phy_rx
     far = scene.far
 
     def place(addr: int) -> int:
@@ -44,8 +44,8 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     config = NicConfig(
         scene.doorbell, scene.rdma, scene.regions, scene.wire, scene.timing, WINDOWS, s.image, s.pokes, place
     )
-    nic = Nic(kernel, "nic", config, **phy)
-    peer = Link(kernel, "peer", roce=scene.roce, **phy)
+    nic = Nic(kernel, "nic", config, phy_tx=phy_tx, phy_rx=phy_rx)
+    peer = Link(kernel, "peer", roce=scene.roce, phy_tx=phy_tx, phy_rx=phy_rx)
     peer.tx.trace = True
     connect(nic.link, peer, item.cfg["net"] >> LinkCfg.width())
     source = source_fifo(phase.played["peer"], "peer.source")

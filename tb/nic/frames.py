@@ -8,7 +8,7 @@ from scapy.layers.l2 import Ether
 
 from models.protocol import Hdr
 from tb.wire import foreign
-from tb.wire.trusted import AETH_OPS, IMM, LRH, RETH_OPS, check_native, check_roce, extended
+from tb.wire.trusted import AETH_OPS, IMM, LRH, RETH_OPS, check_native, check_roce, extended, vcrc_forward
 
 
 def assemble(h: Hdr, payload: bytes, roce: bool) -> bytes:
@@ -21,7 +21,7 @@ def respoil(frame: bytes, roce: bool, at: int, flip: int) -> bytes:
     changed = bytearray(frame)
     changed[at] ^= flip
     body = bytes(changed[: -4 if roce else -2])
-    return foreign.with_fcs(body) if roce else body + foreign.vcrc_forward(body)
+    return foreign.with_fcs(body) if roce else body + vcrc_forward(body)
 
 
 def icrc_at(frame: bytes, roce: bool) -> int:

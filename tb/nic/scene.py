@@ -34,8 +34,8 @@ class Expect:
     """What must be seen, model or not; None: not looked at.
 
     ``answers``: (syndrome, PSN offset, MSN offset) of the acknowledge packets. ``requests``: (opcode, PSN offset).
-    ``sends``, ``receives``: (WQE offset, error syndrome or 0). ``error``, ``halted``: state at the end. ``counts``: final
-    values of ``good fcs format icrc refused``. ``memory``: bytes by address. ``stores``: BRESP of each store.
+    ``sends``, ``receives``: (WQE offset, error syndrome or 0). ``error``, ``halted``: state at the end. ``counts``:
+    final values of ``good fcs format icrc refused``. ``memory``: bytes by address. ``stores``: BRESP of each store.
     """
 
     answers: Sequence[tuple[int, int, int]] | None = None

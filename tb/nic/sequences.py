@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phases of the NIC's tests in which all goes well."""
+"""Phases of the NIC's tests."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.fabric import layout
 from tb.fabric.experiment import Message, memory_timing
 from tb.fabric.layout import Place
+from tb.nic.faults import CASES
 from tb.nic.scene import QUICK, Scene
 
 TARGETS = 0x18_0000  # incoming data lie here, away from what the NIC itself sends
@@ -68,9 +69,8 @@ def slow(rng: np.random.Generator) -> MemoryTiming:
     """Delays of a host path, or short ones, with jitter."""
     timing = memory_timing(str(rng.choice(["pcie", "d2d"]))) if rng.random() < 0.5 else QUICK
     jitter = {"rd_jitter": int(rng.integers(0, 60)), "wr_jitter": int(rng.integers(0, 60))}
-    return replace(
-        timing, host=replace(timing.host, **jitter), gpu=replace(timing.gpu, **jitter), seed=int(rng.integers(1, 1 << 31))
-    )  # fmt: skip
+    seed = int(rng.integers(1, 1 << 31))
+    return replace(timing, host=replace(timing.host, **jitter), gpu=replace(timing.gpu, **jitter), seed=seed)
 
 
 class RandomTraffic(PhaseSequence):
@@ -105,7 +105,7 @@ class RandomTraffic(PhaseSequence):
                 s.ack(sent - 1, m.at + int(rng.integers(200, 3000)))
             else:
                 s.arrives(m)
-        s.ack(sent - 1, max(at.values()) + 6000)
+        s.ack(sent - 1, max(at.values()) + (6000 if s.timing.host.rd_latency > 100 else 2500))
         return s.item()
 
     def message(self, rng: np.random.Generator, at: int, used: int) -> Message:
@@ -122,3 +122,23 @@ class RandomTraffic(PhaseSequence):
             Place.GPU if rng.random() < 0.5 else Place.HOST, bool(size <= wqe.max_inline(op) and rng.random() < 0.5),
             bool(rng.random() < 0.4), bool(rng.random() < 0.8), bool(rng.random() < 0.7), int(rng.integers(1 << 32)),
         )  # fmt: skip
+
+
+class FewMessages(RandomTraffic):
+    """The same, smaller: what Icarus can run in reasonable time."""
+
+    phases = 2
+    count = 5
+    budget = 1500
+
+
+class Errors(PhaseSequence):
+    """Every case of tb/nic/faults.py, natively and in RoCE by turns; what the wire finds, in both."""
+
+    cases = [*((c, i % 2 == 1) for i, c in enumerate(CASES)), *((c, i % 2 == 0) for i, c in enumerate(CASES[:4]))]
+    phases = len(cases)
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Case ``index``."""
+        make, roce = self.cases[index]
+        return make(roce).item()

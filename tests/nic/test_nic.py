@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.nic.env import PLAN
-from tb.nic.sequences import Crafted, RandomTraffic, Smoke
+from tb.nic.sequences import Crafted, Errors, FewMessages, RandomTraffic, Smoke
 
 
 @pyuvm.test()
@@ -32,3 +32,19 @@ class random_traffic(PhaseTest):
 
     plan = PLAN
     sequences = (RandomTraffic,)
+
+
+@pyuvm.test()
+class few_messages(PhaseTest):
+    """Both directions at random, little of it."""
+
+    plan = PLAN
+    sequences = (FewMessages,)
+
+
+@pyuvm.test()
+class errors(PhaseTest):
+    """What bad input gets."""
+
+    plan = PLAN
+    sequences = (Errors,)
