@@ -6,7 +6,7 @@
 // B combine (and, when a receive WQE is needed and not at hand, fetch one and look again), C decide: what
 // is to be done goes to the DMA write and to the retire queue, state changes, next header. C waits for
 // room in those two, which depend on memory only, never on the transmit side.
-// Rules: README, "Responder".
+// Rules: README, "Responder". Over 400 lines: one state machine and the checks that share its registers.
 `default_nettype none
 `include "microhop_assert.svh"
 

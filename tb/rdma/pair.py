@@ -194,7 +194,7 @@ class FullRate(PhaseSequence):
             scene.timing = MemoryTiming(far, far)
             scene.image[GPU_DATA + SOURCE] = rng.bytes(0x4_0000)
             scene.cfg.scq_log = 7
-            for i in range(24):
+            for i in range(14):
                 size, at = 8192 - 64, i * 8192 + shift
                 data = scene.image[GPU_DATA + SOURCE][at : at + size]
                 scene.wr(

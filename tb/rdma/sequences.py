@@ -12,7 +12,7 @@ from models.protocol import SYN, WQE
 from models.spec import spec
 from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseRecords, PhaseSequence
-from tb.rdma import faults, oracle
+from tb.rdma import faults, oracle, requester_faults, responder_faults
 from tb.rdma.scene import GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Receive, Scene, pattern
 
 SOURCE = 0x4_0000  # offset of what is read, in both data regions; below it is what is written
@@ -215,6 +215,7 @@ class RandomTraffic(PhaseSequence):
 class RequesterErrors(PhaseSequence):
     """One phase for each directed case."""
 
+    modules = (requester_faults, responder_faults)  # importing them fills the lists
     cases = faults.REQUESTER
     phases = len(cases)
 
