@@ -110,7 +110,8 @@ class Block(_Strict):
     tests: dict[str, Test] = Field(min_length=1)
     options: dict[str, Option] = Field(default_factory=dict)
     build_limit_s: float = Field(default=600, gt=0)
-    run_limit_s: float = Field(default=120, gt=0)
+    # against hangs, not slowness: Icarus on a machine with other work took 120 s for runs of 40 s
+    run_limit_s: float = Field(default=300, gt=0)
     optimize: Literal[0, 1, 2, 3] = 3
     separate: list[str] = Field(default_factory=list)
     timing: list[Timing] = Field(default_factory=list)
