@@ -3,17 +3,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from models.memory import MemoryTiming, WindowTiming
-from models.protocol import SYN, WQE
+from models.protocol import OP, SYN, WQE
 from models.spec import spec
 from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseRecords, PhaseSequence
 from tb.rdma import faults, oracle, requester_faults, responder_faults
-from tb.rdma.scene import GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Receive, Scene, pattern
+from tb.rdma.scene import (
+    GPU_DATA,
+    GPU_KEY,
+    HOLE_KEY,
+    HOST_DATA,
+    HOST_KEY,
+    READ_KEY,
+    Receive,
+    Scene,
+    pattern,
+)  # fmt: skip
 
 SOURCE = 0x4_0000  # offset of what is read, in both data regions; below it is what is written
 KINDS = (WQE.WRITE, WQE.WRITE_IMM, WQE.SEND, WQE.SEND_IMM)
@@ -269,3 +280,84 @@ class Latency(PhaseSequence):
             ("ACK to completion", pkt[2], aw["cycle"][3], decided + 1 + 2 * late["complete"] + late["write"]),
         ]
         return [f"{what}: {int(b) - int(a)} cycles, wanted {n}" for what, a, b, n in rows if int(b) - int(a) != n]
+
+
+class RandomFaults(PhaseSequence):
+    """Short phases of packets and requests of which some are wrong in a random way; only the model judges."""
+
+    phases = 24
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Half of the phases go on for long because few packets are wrong."""
+        s = Scene(f"faults{index}")
+        c = s.cfg
+        c.pmtu = int(rng.integers(1, 4))
+        c.sq_psn, c.rq_psn = ((1 << 24) - int(v) for v in rng.integers(1, 12, 2))
+        c.ack_timeout = int(rng.random() < 0.2)
+        s.timing = random_timing(rng, (8, 60, 250)[index % 3])
+        s.image[HOST_DATA + SOURCE] = rng.bytes(0x8000)
+        keys = (HOST_KEY, GPU_KEY, READ_KEY, HOLE_KEY, 0xBAD)
+        wrong = (0.03, 0.2)[index % 2]
+
+        def key(good: int) -> int:
+            return good if rng.random() > wrong else keys[int(rng.integers(5))]
+
+        for _ in range(int(rng.integers(0, 9))):
+            addr, good = place(rng, 3000, 0, SOURCE)
+            s.receives.append(Receive(addr, int(rng.integers(0, 3000)), key(good)))
+        psn = 0
+        for i in range(25):
+            op = KINDS[int(rng.integers(4))] if rng.random() > wrong / 4 else int(rng.integers(0x30))
+            n = RandomTraffic.size(rng, s.mtu) if rng.random() > wrong / 4 else int(rng.integers(1 << 31, 1 << 32))
+            given: dict[str, Any] = {"opcode": op, "signaled": int(rng.integers(2)), "cycle": 1 + 40 * i}
+            if n < 200:
+                s.wr(rng.bytes(n), **given)
+            else:
+                s.wr(n, laddr=HOST_DATA + SOURCE + int(rng.integers(0, 9000)), lkey=key(HOST_KEY), **given)
+            psn += max(1, -(-n // s.mtu)) if n < 1 << 31 else 0
+        at, cycle, left = 0, 1, 0
+        for _ in range(60):
+            cycle += int(rng.integers(0, 80))
+            if rng.random() < 0.25:
+                codes = (SYN.RNR | 3, SYN.NAK_PSN, SYN.NAK_INVALID, SYN.NAK_ACCESS, SYN.NAK_OP, 0x45, 0x6F, 0x9F)
+                code = SYN.ACK_NO_CREDIT if rng.random() > wrong / 4 else codes[int(rng.integers(8))]
+                s.ack(int(rng.integers(-2, max(1, psn))), int(code), cycle=cycle)
+                continue
+            left = self.arrive(s, rng, key, wrong, at, left, cycle)
+            at += int(rng.random() > wrong)
+        s.ready = {n: stalls(rng, 0.3) for n in ("m_pkt", "mem_aw", "mem_w", "mem_ar") if rng.random() < 0.5}
+        s.quiet = 9000 if c.ack_timeout else 1500
+        return s.item()
+
+    @staticmethod
+    def arrive(
+        s: Scene, rng: np.random.Generator, key: Callable[[int], int], wrong: float, at: int, left: int, cycle: int
+    ) -> int:
+        """A packet that mostly fits what came before; returns what is left of a WRITE's length."""
+        addr, good = place(rng, 4 * s.mtu, 0, SOURCE)
+        if left > 0:
+            last = left <= s.mtu
+            op = OP.WRITE_LAST if last else OP.WRITE_MIDDLE
+            n, left = min(left, s.mtu), max(0, left - s.mtu)
+            fields: dict[str, int] = {}
+        else:
+            n = RandomTraffic.size(rng, s.mtu) % (3 * s.mtu)
+            send = n <= s.mtu and rng.random() < 0.4
+            op = OP.SEND_ONLY if send else OP.WRITE_ONLY if n <= s.mtu else OP.WRITE_FIRST
+            if n <= s.mtu and rng.random() < 0.2:
+                op = OP(op + 1)
+            fields = {} if send else {"va": addr, "rkey": key(good), "dmalen": n, "imm": 7}
+            n, left = min(n, s.mtu), max(0, n - s.mtu)
+        code = int(op)
+        if rng.random() < wrong / 3:
+            code = int(rng.integers(0x20))
+        if rng.random() < wrong / 3:
+            n = int(rng.integers(0, 4097))
+        if rng.random() < wrong / 3:
+            fields["dest_qp"] = int(rng.integers(4))
+        psn = at if rng.random() > wrong else at + int(rng.integers(-4, 5))
+        given = {"ackreq": int(rng.random() < 0.6), "se": int(rng.integers(2)), "cycle": cycle} | fields
+        if OP.READ_RESP_FIRST <= code <= OP.ATOMIC_ACK:
+            given["syndrome"] = int(SYN.ACK_NO_CREDIT)
+        s.packet(code, psn, rng.bytes(n), **given)
+        return left

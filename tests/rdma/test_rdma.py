@@ -7,7 +7,16 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.rdma.env import PLAN
-from tb.rdma.sequences import Arrivals, Latency, RandomTraffic, RequesterErrors, Requests, ResponderErrors, Smoke
+from tb.rdma.sequences import (
+    Arrivals,
+    Latency,
+    RandomFaults,
+    RandomTraffic,
+    RequesterErrors,
+    Requests,
+    ResponderErrors,
+    Smoke,
+)
 
 
 @pyuvm.test()
@@ -64,3 +73,11 @@ class responder_errors(PhaseTest):
 
     plan = PLAN
     sequences = (ResponderErrors,)
+
+
+@pyuvm.test()
+class random_faults(PhaseTest):
+    """Packets and requests wrong at random, judged by the model."""
+
+    plan = PLAN
+    sequences = (RandomFaults,)
