@@ -77,7 +77,7 @@ class Segmenter(Component):
     def take(self, now: int, beat: Beat) -> None:
         """A beat of a work request at ``now``."""
         wr: Wr = beat.side
-        if wr.is_inline and beat.data and not self.stop.get(now) and not self.top.err.get(now):
+        if wr.is_inline and wr.opcode != WQE.NOP and beat.data and not self.stop.get(now) and not self.top.err.get(now):
             self.inline.push(now, beat.data)
         if beat.last:
             self.wq.push(now, Work(wr, self._check(wr)))

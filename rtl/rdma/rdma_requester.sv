@@ -66,7 +66,7 @@ module rdma_requester
   assign w = s_wr_wr;
   wire take = s_wr_tvalid && s_wr_tready;
   wire take_last = take && s_wr_tlast;
-  wire inl_push = take && w.is_inline && s_wr_tkeep0 && !stop && !err;
+  wire inl_push = take && w.is_inline && w.opcode != WQE_NOP && s_wr_tkeep0 && !stop && !err;
 
   sync_fifo #(
       .WIDTH(512),

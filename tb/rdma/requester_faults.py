@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from models.protocol import CQE_SYN, OP, QP, SYN, WQE
+from tb.rdma import oracle
 from tb.rdma.faults import ACK, FLUSH, REQUESTER, case, expect
 from tb.rdma.scene import (
     HOLE,
@@ -107,6 +108,22 @@ def read_error() -> Scene:
         s, sends=[(0, 0), (1, CQE_SYN.LOC_PROT), (2, FLUSH)], sent=[(OP.WRITE_ONLY, 0), (OP.WRITE_FIRST, 1)],
         error=True,
     )  # fmt: skip
+
+
+@case(REQUESTER)
+def nop_with_data() -> Scene:
+    """Data of a NOP, which no WQE can carry, does not get into the next packet."""
+    s = Scene("nop_with_data")
+    s.wr(b"nothing", opcode=WQE.NOP)
+    s.wr(b"something")
+    s.ack(0, cycle=200)
+
+    scene = expect(s, sends=[(0, 0), (1, 0)], sent=[(OP.WRITE_ONLY, 0)])
+    rule = scene.info["check"]
+    scene.info["check"] = lambda phase: (
+        rule(phase) + [f"sent {data!r}" for _, data in oracle.requests(phase) if data != b"something"]
+    )
+    return scene
 
 
 def _nak(name: str, code: int, status: int, *, opcode: int = OP.ACKNOWLEDGE) -> Scene:

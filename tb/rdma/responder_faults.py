@@ -106,6 +106,7 @@ def _invalid() -> None:
         "short_first": ([{"opcode": OP.WRITE_FIRST, "data": TOO_SHORT, "dmalen": 3000}], (), ()),
         "long_middle": ([first, {"opcode": OP.WRITE_MIDDLE, "data": TOO_LONG}], (), ()),
         "empty_last": ([first, {"opcode": OP.WRITE_LAST}], (), ()),
+        "empty_send_last": ([send_first, {"opcode": OP.SEND_LAST}], big, used),
         "long_only": ([{"opcode": OP.WRITE_ONLY, "data": TOO_LONG, "dmalen": 1025}], (), ()),
         "total_above": ([first | {"dmalen": 1500}, {"opcode": OP.WRITE_MIDDLE, "data": FULL}], (), ()),
         "total_below": ([first | {"dmalen": 1500}, {"opcode": OP.WRITE_LAST, "data": b"x" * 475}], (), ()),
@@ -297,6 +298,18 @@ def not_for_this_queue_pair() -> Scene:
         OP.WRITE_ONLY, 0, b"right", cycle=200, va=HOST_DATA, rkey=HOST_KEY, dmalen=5, ackreq=1, pkey=0x7FFF
     )  # fmt: skip
     return expect(s, answers=[(ACK, 0, 1)], memory={HOST_DATA: b"right"}, counters={"cnt_drop_admit": len(wrong)})
+
+
+@case(RESPONDER)
+def two_limited_members() -> Scene:
+    """P08: two limited members of a partition do not talk; a full one is heard."""
+    s = Scene("two_limited_members")
+    s.cfg.pkey = 0x1234
+    s.message("WRITE", 0, b"limited", expected=False)
+    s.packet(
+        OP.WRITE_ONLY, 0, b"full", cycle=100, va=HOST_DATA, rkey=HOST_KEY, dmalen=4, ackreq=1, pkey=0x9234
+    )  # fmt: skip
+    return expect(s, answers=[(ACK, 0, 1)], memory={HOST_DATA: b"full\0"}, counters={"cnt_drop_admit": 1})
 
 
 def _state(state: int) -> Scene:
