@@ -3,13 +3,15 @@
 
 Items ask for the later ones through ``info``: ``latency`` = the cycles that every frame's first beat must
 take; ``gap`` = largest number of idle cycles between two frames of an output that has work; ``fair`` = the
-output for whose grants its N persistent inputs take turns.
+output for whose grants its N persistent inputs take turns; ``stalls`` = some input must have waited for a cell.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+
+import numpy as np
 
 from tb.common.beats import Frame, StreamFormat, frames_from_beats
 from tb.common.result import Result
@@ -70,6 +72,12 @@ def turns(phase: PhaseRecords) -> list[str]:
     return [] if n > 1 else [f"output {port}: frames of {n} input(s): the test tests nothing"]
 
 
+def stalls(ports: int, phase: PhaseRecords) -> list[str]:
+    """Some input, which played without a pause, had to wait: its buffer was full."""
+    waited = [p for p in range(ports) if np.diff(phase.beats[f"s{p}"]["cycle"].astype(np.int64)).max() > 1]
+    return [] if waited else ["no input ever waited for a free cell: the test tests nothing"]
+
+
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """All that the item asks for."""
     ports = ctx.param("PORTS", 8)
@@ -80,4 +88,6 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
         out += busy_outputs(ports, phase)
     if "fair" in phase.item.info:
         out += turns(phase)
+    if "stalls" in phase.item.info:
+        out += stalls(ports, phase)
     return out

@@ -147,12 +147,12 @@ class HotSpot(SwitchSequence):
         hot = int(rng.integers(self.ports))
         for i in range(self.ports):
             frames = []
-            for n in range(60):
+            for n in range(45):
                 o = hot if rng.random() < 0.5 else int(rng.integers(self.ports))
                 frames.append(self.frame(item, rng, i, o, int(rng.choice([64, 512, 4096])), START, n))
             item.plays[f"s{i}"] = frames
-        item.ready[f"m{hot}"] = np.arange(100) % 20 == 0
-        item.max_cycles = 600_000
+        item.ready[f"m{hot}"] = np.arange(100) % 5 == 0
+        item.info["stalls"] = True
         return item
 
 
