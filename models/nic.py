@@ -17,7 +17,7 @@ from models.link import Link
 from models.memory import Memory, MemoryTiming, Poke, ReadBeat, Windows
 from models.protocol import DoorbellCfg, Mr, RdmaCfg, WireCfg
 from models.rdma import Rdma
-from models.rdma_parts import WriteBeat
+from models.rdma_parts import Write, WriteBeat
 from models.spec import spec
 from models.stamps import Stamps
 from models.wire import WireRx, WireTx
@@ -70,7 +70,8 @@ class Pump(Component):
 class NicConfig:
     """Configuration and surroundings of a NIC: bundles as the RTL gets them, its memory and who else writes it.
 
-    ``place``: what stands between port and memory: the address that the memory sees.
+    ``place``: what stands between port and memory: the address that the memory sees. ``ready``: the memory's ready
+    signals by channel (``ar aw w``), cycle to bool; always, where none is given.
     """
 
     doorbell: DoorbellCfg
@@ -82,6 +83,7 @@ class NicConfig:
     image: Mapping[int, bytes] = field(default_factory=dict)
     pokes: Iterable[Poke] = ()
     place: Callable[[int], int] = int
+    ready: Mapping[str, Callable[[int], bool]] = field(default_factory=dict)
 
 
 class Nic:
@@ -102,9 +104,9 @@ class Nic:
         self.memory = Memory(kernel, f"{name}.memory", config.timing, config.windows, config.image, config.pokes)
         self.responses: list[tuple[int, int]] = []
         self._name = name
-        self._join(kernel, config.place)
+        self._join(kernel, config.place, config.ready)
 
-    def _join(self, kernel: Kernel, place: Callable[[int], int]) -> None:
+    def _join(self, kernel: Kernel, place: Callable[[int], int], ready: Mapping[str, Callable[[int], bool]]) -> None:
         name, memory, rdma, stamp = self._name, self.memory, self.rdma, self.stamps
         tx_first, rx_first = stamp.first(f"{name}.pkt_tx"), stamp.first(f"{name}.pkt_rx")
         w_first = stamp.first(f"{name}.w")
@@ -142,9 +144,16 @@ class Nic:
         Pump(kernel, f"{name}.frame_rx", self.link.rx, self.wire_rx.accept)
         Pump(kernel, f"{name}.pkt_rx", self.wire_rx.out, packet_in, rdma.pkt_ready)
         merge = ReadMerge(kernel, f"{name}.merge", self.doorbell.ar, rdma.ar)
-        Pump(kernel, f"{name}.ar", merge.out, lambda now, a: memory.ar(now, a.id, place(a.addr), a.beats))
-        Pump(kernel, f"{name}.aw", rdma.aw, lambda now, a: memory.aw(now, a.id, place(a.addr), a.beats))
-        Pump(kernel, f"{name}.w", rdma.w, write)
+
+        def read_address(now: int, a: Read) -> None:
+            memory.ar(now, a.id, place(a.addr), a.beats)
+
+        def write_address(now: int, a: Write) -> None:
+            memory.aw(now, a.id, place(a.addr), a.beats)
+
+        Pump(kernel, f"{name}.ar", merge.out, read_address, ready.get("ar"))
+        Pump(kernel, f"{name}.aw", rdma.aw, write_address, ready.get("aw"))
+        Pump(kernel, f"{name}.w", rdma.w, write, ready.get("w"))
         Pump(kernel, f"{name}.b", memory.b, rdma.b)
         Pump(kernel, f"{name}.r", memory.r, read_data)
 

@@ -14,6 +14,7 @@ from models.protocol import DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.wire import DROP_FCS, DROP_FORMAT, DROP_ICRC, GOOD
 from tb.common.axi import memory_prediction, memory_rows, store_items, store_prediction, store_rows
 from tb.common.beats import StreamFormat
+from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
@@ -41,8 +42,9 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
         return addr - far + WINDOWS.gpu_base if far and 0 <= addr - far < WINDOWS.gpu_bytes else addr
 
     kernel = Kernel()
+    ready = {channel: ready_at(bits) for channel, bits in scene.ready.items()}
     config = NicConfig(
-        scene.doorbell, scene.rdma, scene.regions, scene.wire, scene.timing, WINDOWS, s.image, s.pokes, place
+        scene.doorbell, scene.rdma, scene.regions, scene.wire, scene.timing, WINDOWS, s.image, s.pokes, place, ready
     )
     nic = Nic(kernel, "nic", config, phy_tx=phy_tx, phy_rx=phy_rx)
     peer = Link(kernel, "peer", roce=scene.roce, phy_tx=phy_tx, phy_rx=phy_rx)

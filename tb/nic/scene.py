@@ -51,7 +51,10 @@ class Expect:
 
 @dataclass
 class Scene:
-    """One phase. ``far``: where else the GPU window is seen. ``expect`` None: everything must go well."""
+    """One phase. ``far``: where else the GPU window is seen. ``expect`` None: everything must go well.
+
+    ``ready``: patterns of the memory's ready signals by channel (``ar aw w``).
+    """
 
     name: str
     roce: bool = False
@@ -66,6 +69,7 @@ class Scene:
     stores: list[Store] = field(default_factory=list)
     image: dict[int, bytes] = field(default_factory=dict)
     far: int = 0
+    ready: dict[str, Any] = field(default_factory=dict)
     expect: Expect | None = None
     max_cycles: int = 60_000
     info: dict[str, Any] = field(default_factory=dict)
@@ -164,6 +168,7 @@ class Scene:
         s = Stimulus(s.image | self.image, s.pokes + self.pokes, s.stores + self.stores)
         item.plays = {"peer": sorted(self.frames, key=lambda f: f.cycle)}
         item.images = {"mem": s.image}
+        item.ready = {f"mem_{channel}": bits for channel, bits in self.ready.items()}
         item.files |= timing_file("mem", self.timing)
         item.files |= poke_file("mem", s.pokes)
         item.files |= store_file("store", sorted(s.stores, key=lambda x: x.cycle))

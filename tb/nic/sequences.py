@@ -10,6 +10,7 @@ import numpy as np
 from models import wqe
 from models.memory import MemoryTiming
 from models.protocol import WQE
+from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.fabric import layout
 from tb.fabric.experiment import Message, memory_timing
@@ -90,6 +91,8 @@ class RandomTraffic(PhaseSequence):
         )  # fmt: skip
         peer = replace(layout.B, psn=0xFFFFFF - back[5])
         s = Scene(f"random{index}", bool(index % 2), int(rng.integers(1, 6)), me, peer, slow(rng))
+        if index % 4 >= 2:
+            s.ready = {channel: stalls(rng, 0.2) for channel in ("ar", "aw", "w")}
         at = {True: 60, False: 20}
         used = {True: 0, False: TARGETS}
         sent = 0
@@ -122,6 +125,26 @@ class RandomTraffic(PhaseSequence):
             Place.GPU if rng.random() < 0.5 else Place.HOST, bool(size <= wqe.max_inline(op) and rng.random() < 0.5),
             bool(rng.random() < 0.4), bool(rng.random() < 0.8), bool(rng.random() < 0.7), int(rng.integers(1 << 32)),
         )  # fmt: skip
+
+
+class SharedPort(PhaseSequence):
+    """Many WQEs behind two doorbells, and their payload: doorbell and rdma want the slow read port at once."""
+
+    phases = 2
+    gap = 170  # from the first batch's doorbell to the second's: its payload is being read then
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Format ``index``."""
+        s = Scene(f"shared_port{index}", bool(index), pmtu=1)
+        s.ready = {"ar": [True, False, False, False, False, False, False]}
+        for i in range(16):
+            at = 60 + (i > 7) * self.gap
+            size = int(rng.integers(300, 700))
+            s.messages.append(
+                Message(rng.bytes(size), 0x1000 * i, at=at, source=0x1000 * i + i, ring_bell=i % 8 == 7)
+            )  # fmt: skip
+        s.ack(s.own_packets() - 1, 3000)
+        return s.item()
 
 
 class FewMessages(RandomTraffic):

@@ -7,7 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.nic.env import PLAN
-from tb.nic.sequences import Crafted, Errors, FewMessages, RandomTraffic, Smoke
+from tb.nic.sequences import Crafted, Errors, FewMessages, RandomTraffic, SharedPort, Smoke
 
 
 @pyuvm.test()
@@ -48,3 +48,11 @@ class errors(PhaseTest):
 
     plan = PLAN
     sequences = (Errors,)
+
+
+@pyuvm.test()
+class shared_port(PhaseTest):
+    """Doorbell and rdma want the read port at once."""
+
+    plan = PLAN
+    sequences = (SharedPort,)
