@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from models.spec import SpecError
 from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, UserError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -31,6 +32,7 @@ def _given(words: list[str] | None) -> dict[str, str]:
 def sim(settings: Settings = None) -> None:
     """Build and run one test of a block, compare it with its model, print where the time goes."""
     from scripts.blocks import blocks
+    from scripts.figures import check_figures
     from scripts.progress import Live
     from scripts.report import show
     from scripts.run import execute
@@ -38,6 +40,7 @@ def sim(settings: Settings = None) -> None:
 
     spec = blocks()
     request = sim_request(spec, _given(settings))
+    check_figures()
     with Live(console, f"{request.block}/{request.test} on {request.sim}") as live:
         outcome = execute(spec, request, live)
     show(console, outcome.report, outcome.extra)
@@ -63,16 +66,20 @@ def lint(settings: Settings = None) -> None:
 @app.command()
 def test(settings: Settings = None) -> None:
     """Run everything that must pass, on both simulators."""
+    from scripts.figures import check_figures
     from scripts.suite import main_test
 
+    check_figures()
     raise typer.Exit(main_test(_given(settings)))
 
 
 @app.command()
 def mutants(settings: Settings = None) -> None:
     """Plant every fault of tests/mutants in turn: each must turn its test red."""
+    from scripts.figures import check_figures
     from scripts.suite import main_mutants
 
+    check_figures()
     raise typer.Exit(main_mutants(_given(settings)))
 
 
@@ -80,7 +87,9 @@ def mutants(settings: Settings = None) -> None:
 def bench(settings: Settings = None) -> None:
     """Print simulated cycles per second, beside the same design under a bare C++ harness."""
     from scripts.bench import main_bench
+    from scripts.figures import check_figures
 
+    check_figures()
     raise typer.Exit(main_bench(console, _given(settings)))
 
 
@@ -123,14 +132,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _interrupted)
     try:
         app(standalone_mode=True)
-    except UserError as e:
+    except (UserError, SpecError) as e:
         Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {_safe(e)}", soft_wrap=True)
         sys.exit(EXIT_ERROR)
     except KeyboardInterrupt:
         sys.exit(EXIT_FAIL)
 
 
-def _safe(error: UserError) -> str:
+def _safe(error: Exception) -> str:
     from rich.markup import escape
 
     return escape(str(error))

@@ -100,14 +100,19 @@ def outputs() -> dict[Path, str]:
     }
 
 
+def stale() -> list[Path]:
+    """Generated files that are missing or not as spec/ would have them."""
+    return [p for p, text in outputs().items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+
+
 def main(argv: list[str]) -> int:
     """Write or check; returns the exit code."""
-    stale = [p for p, text in outputs().items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+    old = stale()
     if "--check" in argv:
-        for path in stale:
+        for path in old:
             print(f"{path}: stale; run: python -m scripts.gen_spec", file=sys.stderr)
-        return 1 if stale else 0
-    for path in stale:
+        return 1 if old else 0
+    for path in old:
         path.write_text(outputs()[path], encoding="utf-8")
     return 0
 

@@ -42,6 +42,13 @@ def seed_of(text: str) -> int:
     return seed
 
 
+def whole_number(key: str, text: str) -> int:
+    """A number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise UserError(f"{key}={text}: wants a whole number from 1")
+    return int(text)
+
+
 def flag(key: str, text: str) -> bool:
     """A switch: 0 or 1."""
     if text not in ("", "0", "1"):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, ROOT, UserError
-from scripts.settings import only
+from scripts.settings import only, whole_number
 
 JOBS = "2"
 # pytest: 0 passed, 1 failed; the others (interrupted, internal, usage, nothing collected) did not run
@@ -16,9 +16,7 @@ CODES = {0: EXIT_PASS, 1: EXIT_FAIL}
 
 
 def _pytest(arguments: list[str], given: dict[str, str], env: dict[str, str]) -> int:
-    jobs = given.get("JOBS") or JOBS
-    if not jobs.isdigit() or jobs == "0":
-        raise UserError(f"JOBS={jobs}: wants a whole number from 1")
+    jobs = str(whole_number("JOBS", given.get("JOBS") or JOBS))
     # runs of one test share a worker (loadgroup): they are compared with each other
     command = [sys.executable, "-m", "pytest", "-q", "-n", jobs, "--dist", "loadgroup", "--durations=8"]
     done = subprocess.run([*command, *arguments], cwd=ROOT, env={**os.environ, **env}, check=False)

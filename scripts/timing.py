@@ -222,7 +222,7 @@ def show(console: Console, paths: Sequence[Path_]) -> int:
 def main_blocks(console: Console, given: dict[str, str]) -> int:
     """`make timing [BLOCK=..]`: the modules that spec/blocks.toml lists for one block or for all."""
     from scripts.blocks import blocks
-    from scripts.settings import only
+    from scripts.settings import only, whole_number
 
     only(given, ("BLOCK", "JOBS"), "timing")
     spec = blocks()
@@ -233,10 +233,9 @@ def main_blocks(console: Console, given: dict[str, str]) -> int:
         for t in spec.block(n).timing
     ]
     if not targets:
-        console.print("no module to time: spec/blocks.toml names none under timing")
-        return EXIT_PASS
+        raise UserError(f"{', '.join(names)}: no module to time: spec/blocks.toml names none under timing")
     _programs()
-    jobs = int(given.get("JOBS") or "2")
+    jobs = whole_number("JOBS", given.get("JOBS") or "2")
     with console.status(f"timing {len(targets)} modules"), ThreadPoolExecutor(jobs) as pool:
         paths = list(pool.map(analyse, targets))
     return show(console, paths)

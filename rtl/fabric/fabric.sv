@@ -88,7 +88,9 @@ module fabric
   wire [CABLE_W-1:0] down     [2];  // what the network sends to NIC i
   wire [CABLE_W-1:0] down_far [2];  // the same behind its cable
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the bits of idle ports
   wire [8*CABLE_W-1:0] leaf0_rx, leaf0_tx, spine_rx, spine_tx, leaf1_rx, leaf1_tx;
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [CABLE_W-1:0] leaf0_to_spine, spine_to_leaf0, leaf1_to_spine, spine_to_leaf1;
 
   // Patch panel

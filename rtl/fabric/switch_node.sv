@@ -19,16 +19,20 @@ module switch_node
     input  wire  [9:0]              tbl_addr,    /// destination, low 10 bits
     input  wire                     tbl_valid,   /// entry in use
     input  wire  [$clog2(PORTS)-1:0] tbl_port,   /// output port
+    /* verilator lint_off UNUSEDSIGNAL */  // the bits of idle ports
     input  wire  [PORTS*CABLE_W-1:0] rx,         /// from the cables
+    /* verilator lint_on UNUSEDSIGNAL */
     output wire  [PORTS*CABLE_W-1:0] tx,         /// to the cables
     output wire  [31:0]             cnt_unknown, /// frames dropped: unknown destination
     output wire  [31:0]             cnt_long     /// frames cut at the largest length
 );
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the bits of idle ports
   wire [PORTS-1:0]     i_valid, i_last, o_valid, o_ready, o_last;
   wire [PORTS*512-1:0] i_data, o_data;
   wire [PORTS*64-1:0]  i_keep, o_keep;
   wire [PORTS*8-1:0]   free_cells;
+  /* verilator lint_on UNUSEDSIGNAL */
 
   switch #(
       .PORTS(PORTS),

@@ -138,7 +138,7 @@ module wire_rx_parse
     logic [159:0] ext_bytes;
     logic [2:0]   kind;
     hdr_t         h;
-    for (int i = 0; i < HEAD_MAX; i++) be[i*8+:8] = head[(HEAD_MAX-1-i)*8+:8];
+    for (int k = 0; k < HEAD_MAX; k++) be[k*8+:8] = head[(HEAD_MAX-1-k)*8+:8];
     if (is_roce) begin
       bth       = be[HEAD_MAX*8-1-42*8-:96];
       ext_bytes = be[HEAD_MAX*8-1-54*8-:160];

@@ -118,10 +118,10 @@ module wire_tx_crc
 
   // The three words behind the content: ICRC and VCRC, or ICRC, padding and FCS.
   function automatic logic [95:0] trailer(
-      input logic r, input logic pad, input logic [31:0] i, input logic [31:0] f, input logic [15:0] v);
+      input logic r, input logic pad, input logic [31:0] i, input logic [31:0] f, input logic [15:0] vc);
     logic [31:0] icrc, fcs;
     icrc = ~i;
-    if (!r) return {48'h0, ~16'(mul(ICRC_V, icrc ^ {16'h0, v})), icrc};
+    if (!r) return {48'h0, ~16'(mul(ICRC_V, icrc ^ {16'h0, vc})), icrc};
     fcs = ~(pad ? mul(ICRC_F_PAD, f ^ icrc) : mul(ICRC_F, f ^ icrc));
     return pad ? {fcs, 16'h0, icrc, 16'h0} : {16'h0, fcs, icrc, 16'h0};
   endfunction

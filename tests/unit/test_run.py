@@ -101,6 +101,26 @@ def test_bad_input_is_code_2_and_one_message(project):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("verb", ["sim", "bench", "test"])
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("value = 50, ", "", "timing.fo4_ceiling: field 'value' is missing"),
+        ("value = 50", "value = -50", "timing.fo4_ceiling: value is -50; allowed"),
+        ("[clock]", "[clocks]", "clock.period_ns: missing"),
+    ],
+)
+def test_a_bad_figure_ends_every_verb_before_a_build(tmp_path, verb, old, new, says):
+    project = toy.make(tmp_path)
+    spec = project / "spec" / "fabric.toml"
+    spec.write_text(spec.read_text().replace(old, new))
+    done = toy.cli(project, verb)
+    assert done.returncode == 2
+    assert says in done.stderr.replace("\n", " ")
+    assert "fabric.toml" in done.stderr and "Traceback" not in done.stderr + done.stdout
+    assert not (project / "build" / "cache").exists()
+
+
 def test_a_missing_simulator_is_named(project, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     done = toy.cli(project, "sim", "SIM=icarus")

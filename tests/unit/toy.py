@@ -35,6 +35,12 @@ count = { type = "int", default = 10, min = 1, max = 100, summary = "edges" }
 smoke = { module = "toytests", summary = "counts", params = ["default", "wide"] }
 only_icarus = { module = "toytests", summary = "counts", sims = ["icarus"], in_make_test = false }
 """
+FIGURES = """
+[clock]
+period_ns = { value = 1.0, unit = "ns", mark = "A", source = "a toy" }
+[timing]
+fo4_ceiling = { value = 50, unit = "fo4", mark = "A", source = "a toy" }
+"""
 RTL = """
 module toy #(parameter int W = 8) (input wire clk, input wire rst, output logic [W-1:0] q);
   always_ff @(posedge clk) if (rst) q <= a_pkg::START; else q <= q + 1'b1;
@@ -97,6 +103,7 @@ def make(folder: Path, blocks: str = BLOCKS) -> Path:
     """Write the toy project into `folder`."""
     for name, text in {
         "spec/blocks.toml": blocks,
+        "spec/fabric.toml": FIGURES,
         "rtl/a_pkg.sv": "package a_pkg;\n  localparam int START = 1;\nendpackage\n",
         "rtl/toy.sv": RTL,
         "tb/tb_toy.sv": TB,
