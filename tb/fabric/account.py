@@ -7,6 +7,7 @@ doorbell store at the NIC's port to the payload's being visible in the peer's me
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from tb.common.uvm import PhaseRecords, PhaseTest
 from tb.fabric import waterfall
 from tb.fabric.env import AXIS
 from tb.fabric.experiment import Experiment, Topology
+from tb.fabric.layout import Place
+from tb.wire import trusted
 
 MAIN_PATH = "three_hops_pcie_inline_64B"
 HEADLINE_SIZE = 64
@@ -36,19 +39,18 @@ class Account(PhaseTest):
         self.period = spec().value("clock.period_ns")
         self.result = Result(self.ctx.run_dir)
         self.hops: list[tuple[float, dict[str, Any]]] = []
-        self.frames: list[tuple[int, bytes]] = []
+        self.frames: dict[bool, list[tuple[int, bytes]]] = {}  # by format: RoCE or native
         self.elapsed = 0
         self.order = 0
-        self.roce = False
         self.problems: list[str] = []
 
     def observe(self, ctx: RunContext, phase: PhaseRecords) -> None:
         """Figures of one phase."""
         exp: Experiment = phase.item.info["experiment"]
-        self.roce = exp.roce
+        frames = self.frames.setdefault(exp.roce, [])
         for cable in ("cable_a", "cable_b"):
             for frame in frames_from_beats(phase.beats[cable], AXIS):
-                self.frames.append((round((self.elapsed + frame.cycle) * self.period), frame.data))
+                frames.append((round((self.elapsed + frame.cycle) * self.period), frame.data))
         self.elapsed += phase.stats.cycles
         if len(exp.from_a) == 1 and not exp.from_b:
             self.latency_row(exp, phase)
@@ -116,7 +118,8 @@ class Account(PhaseTest):
         writes = phase.rows["mem_b_w.rec"]
         cycles = int(writes["visible"].max()) - exp.from_a[0].at
         conditions = self.conditions(exp) | {
-            "messages": len(exp.from_a), "message_bytes": len(exp.from_a[0].payload), "gpu_memory": True
+            "messages": len(exp.from_a), "message_bytes": len(exp.from_a[0].payload),
+            "gpu_memory": exp.from_a[0].target_place is Place.GPU,
         }  # fmt: skip
         self.result.figure("moe_dispatch_ns", cycles * self.period, "ns", **conditions)
         self.result.figure("moe_goodput_gbps", 8 * total / (cycles * self.period), "Gb/s", **conditions)
@@ -129,12 +132,11 @@ class Account(PhaseTest):
             self.result.figure("hop_ns", worst, "ns", target, worst <= target, **conditions, measured=len(self.hops))
             if worst > target:
                 self.problems.append(f"hop_ns is {worst}; target {target}")
-        capture = self.ctx.run_dir / "capture.pcap"
-        write_pcap(capture, ETHERNET if self.roce else ERF, sorted(self.frames, key=lambda f: f[0]))
-        self.result.artifact("capture", capture)
+        for roce, frames in self.frames.items():
+            self.capture(roce, sorted(frames, key=lambda f: f[0]))
         self.result.data["main_path"] = MAIN_PATH
-        fec = "kp4" if self.roce else "llfec"
-        parts = ("clock.period_ns", f"phy.{fec}.", "host.pcie.", "host.d2d.", "link.", "cable.")
+        fecs = [f"phy.{'kp4' if roce else 'llfec'}." for roce in self.frames]
+        parts = ("clock.period_ns", *fecs, "host.pcie.", "host.d2d.", "link.", "cable.")
         assumed = [c.name for c in spec() if c.assumed and c.unit != "text" and c.name.startswith(parts)]
         self.result.note(f"assumptions among the constants (marks A, R, W in spec/fabric.toml): {', '.join(assumed)}")
         self.result.note(
@@ -143,6 +145,15 @@ class Account(PhaseTest):
         )
         self.result.note("a fetched message takes two memory round trips: over PCIe more than 1 us, no target")
         self.result.save()
+
+    def capture(self, roce: bool, frames: list[tuple[int, bytes]]) -> None:
+        """A file for each format (a capture has one link type); tshark, where it is, must read all of it."""
+        first = "capture" not in self.result.data["artifacts"]
+        path = self.ctx.run_dir / ("capture.pcap" if first else f"capture_{'roce' if roce else 'native'}.pcap")
+        write_pcap(path, ETHERNET if roce else ERF, frames)
+        self.result.artifact("capture" if first else path.stem, path)
+        if shutil.which("tshark"):
+            self.problems += trusted.read_back(path, [data for _, data in frames], roce)[:5]
 
     def check_phase(self) -> None:
         """Figures that miss, and stages that differ from the model, fail the test."""

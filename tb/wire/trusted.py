@@ -150,11 +150,16 @@ def _check_pad(layers: list[Packet]) -> str:
 
 
 def dissected(frames: list[bytes], roce: bool, path: Path) -> list[str]:
-    """What tshark says of ``frames``: a complaint for each malformed one, or when one is not RDMA.
-
-    ``path``: where the capture is left. Raises FileNotFoundError when there is no tshark.
-    """
+    """:func:`read_back` of a capture of ``frames`` that is left at ``path``."""
     write_pcap(path, ETHERNET if roce else ERF, [(1000 * i, frame) for i, frame in enumerate(frames)])
+    return read_back(path, frames, roce)
+
+
+def read_back(path: Path, frames: list[bytes], roce: bool) -> list[str]:
+    """What tshark says of the capture ``path`` of ``frames``: a complaint for each malformed one, or not RDMA.
+
+    Raises FileNotFoundError when there is no tshark.
+    """
     fields = ["-T", "fields", "-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn", "-e",
               "_ws.malformed", "-e", "_ws.expert.message"]  # fmt: skip
     command = ["tshark", "-n", "-r", str(path), *TSHARK_OPTIONS, *fields]
