@@ -59,8 +59,3 @@ def entry_address(base: int, log: int, index: int) -> int:
 def owner_bit(log: int, index: int) -> int:
     """Owner bit of the pass over the ring that producer index ``index`` belongs to."""
     return index >> log & 1
-
-
-def fresh_ring(log: int) -> bytes:
-    """A ring as software prepares it: every entry invalid, op_own 0xf0."""
-    return (bytes(SIZE - 1) + bytes([CQE.INVALID << 4])) * (1 << log)

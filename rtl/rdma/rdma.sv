@@ -4,8 +4,9 @@
 //
 // Latency (spec/fabric.toml, latency.rdma; README): inline work request to m_pkt; s_pkt to the first
 // write address; write response to acknowledge; read data to m_pkt. Full rate: one beat a cycle on m_pkt;
-// one beat a cycle and two cycles a packet to memory. Ordering: PSN order on m_pkt for requests;
+// one beat a cycle and one cycle a packet to memory. Ordering: PSN order on m_pkt for requests;
 // acknowledge packets go between them; completions in posting order.
+// Over 400 lines: the ports, and the wires between the parts, of which it has no logic but counters.
 `default_nettype none
 `include "microhop_assert.svh"
 

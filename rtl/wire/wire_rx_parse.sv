@@ -7,7 +7,7 @@
 // The checks (InfiniBand vol. 1, ch. 7 for LRH, ch. 9 for BTH; annex A17 for RoCEv2): LVer 0, LNH 2,
 // TVer 0; EtherType IPv4, version 4 and IHL 5, protocol UDP, port 4791; the lengths in LRH, or in IPv4
 // and UDP, agree with each other and with the frame; headers, pad and ICRC fit; the payload is at
-// most 4096 bytes and the frame at most FRAME_MAX_BEATS.
+// most FRAME_MAX_MTU bytes and the frame at most FRAME_MAX_BEATS.
 `default_nettype none
 
 module wire_rx_parse
@@ -181,7 +181,7 @@ module wire_rx_parse
     if (last3) begin
       hdr4 <= fields(roce, head3, len3[12:0]);
       ok4  <= ok3 && (frame3 == want3 || (tiny3 && frame3 == 14'd64))
-              && !len3[16] && len3[15:0] <= 16'd4096;
+              && !len3[16] && len3[15:0] <= 16'(FRAME_MAX_MTU);
       len4 <= len3[12:0];
     end
     if (last4) begin

@@ -280,7 +280,7 @@ module wire_tx_form
   always_ff @(posedge clk) if (sop) len_q <= in_hdr.len;
   `MH_ASSERT(a_length, !eop || 13'(seen) * 13'd64 + 13'd64 >= (sop ? in_hdr.len : len_q))
   `MH_ASSERT(a_length_more, !eop || seen == 0 || 13'(seen) * 13'd64 < len_q)
-  `MH_ASSERT(a_max_length, !sop || in_hdr.len <= 13'd4096)
+  `MH_ASSERT(a_max_length, !sop || in_hdr.len <= 13'(FRAME_MAX_MTU))
   `MH_NEVER_X(a_known, {s_pkt_tready, m_valid})
 
 endmodule

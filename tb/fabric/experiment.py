@@ -8,7 +8,7 @@ page, each visible before the next. What memory must hold afterwards follows fro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -247,8 +247,3 @@ def expected_memory(messages: Iterable[Message]) -> dict[int, bytes]:
         if m.payload:
             out[m.target_place.base + m.target] = m.payload
     return out
-
-
-def with_topology(exp: Experiment, topology: Topology) -> Experiment:
-    """The same messages over another path."""
-    return replace(exp, name=f"{exp.name}_{topology.name.lower()}", topology=topology)

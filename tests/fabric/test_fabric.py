@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pyuvm
 
+from models.spec import spec
 from tb.common.uvm import PhaseItem, PhaseSequence, PhaseTest
 from tb.fabric.account import Account
 from tb.fabric.env import PLAN
@@ -18,7 +19,13 @@ class Moe(PhaseSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """One batch."""
-        return phase_item(moe(self.ctx.option("tokens", 8), rng, roce=self.ctx.option("profile", "native") == "roce"))
+        return phase_item(
+            moe(
+                self.ctx.option("tokens", spec().integer("workload.moe.tokens_default")),
+                rng,
+                roce=self.ctx.option("profile", "native") == "roce",
+            )
+        )
 
 
 class LatencyTable(PhaseSequence):

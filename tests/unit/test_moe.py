@@ -3,7 +3,15 @@
 
 import numpy as np
 
+from models.spec import spec
+from scripts.blocks import load
 from tb.fabric.moe import message_bytes, moe_batch
+
+
+def test_option_of_the_default_run_is_the_spec_s():
+    tokens = load().blocks["fabric"].options["tokens"]
+    assert tokens.default == spec().integer("workload.moe.tokens_default")
+    assert tokens.max == spec().integer("workload.moe.tokens")
 
 
 def test_message_is_header_hidden_and_scales():
