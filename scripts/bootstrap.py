@@ -23,7 +23,7 @@ from typing import Any, Dict, List, Optional, Tuple
 HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HERE))
 
-from scripts import needs  # noqa: E402  (the project's folder must be on the path first)
+from scripts import cell_library, needs  # noqa: E402  (the project's folder must be on the path first)
 
 VENV = HERE / ".venv"
 MARKER = VENV / "microhop.json"
@@ -181,6 +181,11 @@ def make_environment(extra: List[str], what_for: str) -> None:
 def ensure(verb: str, given: Dict[str, str]) -> None:
     """Everything that `verb` needs, installed where that is allowed."""
     names = [n for n in needs.needed(verb, given) if needs.NEEDS[n].found() is None]
+    if "osu018" in names and cell_library.release() != cell_library.RELEASE and not os.environ.get(needs.NO_INSTALL):
+        LOG.parent.mkdir(exist_ok=True)
+        say(f"fetching {cell_library.PACKAGE} of Debian 12 into .tools/; output in {LOG.relative_to(HERE)}")
+        if cell_library.fetch(LOG):
+            names.remove("osu018")
     must = [needs.NEEDS[n].package for n in names if not needs.NEEDS[n].optional]
     nice = [needs.NEEDS[n].package for n in names if needs.NEEDS[n].optional]
     if nice and (must or environment() is None) and needs.prefix() is not None:

@@ -9,10 +9,16 @@ import subprocess
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-OSU018 = Path(os.environ.get("MICROHOP_LIBERTY") or "/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+from scripts import cell_library
+
+_SYSTEM_OSU018 = Path("/", cell_library.INSIDE)
+OSU018 = Path(
+    os.environ.get("MICROHOP_LIBERTY")
+    or (cell_library.COPY if cell_library.COPY.exists() and not _SYSTEM_OSU018.exists() else _SYSTEM_OSU018)
+)
 OSU018_HINT = (
-    "qflow-tech-osu018 is in Debian 12, not in 13: there, unpack Debian 12's package (dpkg-deb -x) anywhere"
-    " and set MICROHOP_LIBERTY=<folder>/usr/share/qflow/tech/osu018/osu018_stdcells.lib"
+    "qflow-tech-osu018 is in Debian 12, not in 13, where its Debian 12 package is fetched into .tools/; if that fails,"
+    " unpack it (dpkg-deb -x) anywhere and set MICROHOP_LIBERTY=<folder>/" + cell_library.INSIDE
 )
 NO_INSTALL = "MICROHOP_NO_INSTALL"
 
