@@ -10,7 +10,6 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import List
 
 PACKAGE = "qflow-tech-osu018"
 RELEASE = "bookworm"
@@ -34,7 +33,7 @@ def fetch(log: Path) -> bool:
     with tempfile.TemporaryDirectory() as name, log.open("a") as out:
         folder = Path(name)
 
-        def run(command: List[str]) -> bool:
+        def run(command: list[str]) -> bool:
             try:
                 done = subprocess.run(command, cwd=folder, stdout=out, stderr=out, check=False, timeout=LIMIT_S)
             except (OSError, subprocess.TimeoutExpired) as e:

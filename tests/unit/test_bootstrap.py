@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts import bootstrap, needs
+from scripts import bootstrap, cell_library, needs
 from scripts.common import ROOT
 
-FILES = ("__init__.py", "bootstrap.py", "common.py", "doctor.py", "needs.py", "tools.py")
+FILES = ("__init__.py", "bootstrap.py", "common.py", "doctor.py", "cell_library.py", "needs.py", "tools.py")
 
 
 @pytest.fixture
@@ -102,3 +102,11 @@ def test_the_lock_is_exact_and_covers_what_is_used():
     assert all(x.count("==") == 1 for x in lines)
     wanted = [x for x in (ROOT / "requirements.in").read_text().splitlines() if x and not x.startswith("#")]
     assert {x.lower() for x in wanted} <= {x.lower() for x in lines}
+
+
+def test_library_that_cannot_be_fetched_is_no_success(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(cell_library, "COPY", tmp_path / "lib")
+    log = tmp_path / "log"
+    assert cell_library.fetch(log) is False
+    assert not (tmp_path / "lib").exists()
