@@ -27,7 +27,7 @@ from scripts.blocks import Blocks
 from scripts.common import CACHE, ROOT, UserError, rel, tail
 from scripts.proc import run_group
 
-FORMAT = 3
+FORMAT = 4
 """Counts changes of this file that make older builds unusable."""
 
 HARNESS = Path(__file__).with_name("bench_main.cpp")
@@ -62,6 +62,8 @@ class Job:
     limit_s: float = 600
     bare: bool = False
     """Verilator only: the top under scripts/bench_main.cpp instead of cocotb."""
+    coverage: bool = False
+    """Verilator only: line, branch, toggle and expression counters in the design's modules."""
 
     def key(self) -> str:
         """Hash of the sources' content, the included files, parameters, flags and tools."""
@@ -88,6 +90,7 @@ class Job:
             facts["optimize"] = self.optimize
             facts["separate"] = self.separate
             facts["bare"] = _digest(HARNESS) if self.bare else ""
+            facts["coverage"] = self.coverage
         text = json.dumps(facts, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -102,7 +105,16 @@ class Built:
     seconds: float
 
 
-def job_for(spec: Blocks, name: str, sim: str, params: str, *, waves: bool = False, optimize: int | None = None) -> Job:
+def job_for(
+    spec: Blocks,
+    name: str,
+    sim: str,
+    params: str,
+    *,
+    waves: bool = False,
+    coverage: bool = False,
+    optimize: int | None = None,
+) -> Job:
     """The build of block `name` with the parameter set `params` for simulator `sim`."""
     block = spec.block(name)
     return Job(
@@ -116,6 +128,7 @@ def job_for(spec: Blocks, name: str, sim: str, params: str, *, waves: bool = Fal
         optimize=block.optimize if optimize is None else optimize,
         separate=tuple(block.separate),
         limit_s=block.build_limit_s,
+        coverage=coverage and sim == "verilator",
     )
 
 
@@ -258,6 +271,13 @@ def _separate(job: Job, folder: Path) -> Path:
     return config
 
 
+def _design_only(folder: Path) -> Path:
+    """The Verilator configuration that keeps counters out of the bench: its lines are not the design's."""
+    config = folder / "coverage.vlt"
+    config.write_text('`verilator_config\ncoverage_off -file "tb/hdl/*"\n')
+    return config
+
+
 def _arguments(job: Job, folder: Path) -> tuple[list[str | Path], list[str]]:
     """Sources and flags of one build."""
     sources: list[str | Path] = [ROOT / s for s in job.sources]
@@ -278,6 +298,9 @@ def _arguments(job: Job, folder: Path) -> tuple[list[str | Path], list[str]]:
     ]
     if job.waves:
         flags += ["--trace-fst", "--trace-structs"]
+    if job.coverage:
+        flags += ["--coverage", "--coverage-expr"]
+        sources = [_design_only(folder), *sources]
     return sources, flags
 
 

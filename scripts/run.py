@@ -73,6 +73,8 @@ class Request:
     options: dict[str, OptionValue] = field(default_factory=dict)
     """Only those that differ from the test's defaults."""
     waves: bool = False
+    coverage: bool = False
+    """Verilator only: a build with code coverage; its counts are left in <run_dir>/coverage.dat."""
 
     @property
     def test_seed(self) -> int:
@@ -175,11 +177,12 @@ class _LogFollower:
 
 def _simulate(
     built: builder.Built, request: Request, test: Test, run_dir: Path, limit_s: float, watcher: Watcher
-) -> builder.Bench:
+) -> tuple[builder.Bench, int | None]:
     bench = builder.bench_for(request.sim)
     log = run_dir / "sim.log"
     bench.limit_s = limit_s
-    bench.tick = _LogFollower(log, watcher.update).tick
+    follower = _LogFollower(log, watcher.update)
+    bench.tick = follower.tick
     plusargs = [f"+run_dir={run_dir}"]
     if test.taps:
         (run_dir / "taps").mkdir()
@@ -220,7 +223,8 @@ def _simulate(
     finally:
         if under_pytest is not None:
             os.environ["PYTEST_CURRENT_TEST"] = under_pytest
-    return bench
+    follower.tick()
+    return bench, (follower.latest or {}).get("cycle")
 
 
 def case_filter(cases: list[str]) -> str:
@@ -305,16 +309,26 @@ def telling_lines(run_dir: Path, count: int = 24) -> list[str]:
     return [x.strip()[:240] for x in (telling or lines)[-12:]]
 
 
-def execute(spec: Blocks, request: Request, watcher: Watcher | None = None) -> Outcome:
+def execute(
+    spec: Blocks,
+    request: Request,
+    watcher: Watcher | None = None,
+    *,
+    run_dir: Path | None = None,
+    limit_s: float | None = None,
+) -> Outcome:
     """Build what `request` needs, run it, judge it, and leave its report.
 
+    `run_dir`: an empty folder for everything about the run; none: a new one under build/runs, to which
+    build/last then points. `limit_s`: wall-clock limit of the run instead of the test's own.
     Never raises for a test that fails or does not build; UserError for a request that makes no sense.
     """
     watcher = watcher or Silent()
     block = spec.block(request.block)
     test = block.tests[request.test]
-    limit_s = test.run_limit_s or block.run_limit_s
-    run_dir = _new_run_dir(request)
+    limit_s = limit_s or test.run_limit_s or block.run_limit_s
+    own_place = run_dir is None
+    run_dir = run_dir or _new_run_dir(request)
     log = run_dir / "sim.log"
     run = {
         "block": request.block,
@@ -334,9 +348,12 @@ def execute(spec: Blocks, request: Request, watcher: Watcher | None = None) -> O
     verdict: Verdict
     result = Result()
     build_s = run_s = 0.0
+    cycle: int | None = None
     try:
         watcher.phase("build")
-        job = builder.job_for(spec, request.block, request.sim, request.params, waves=request.waves)
+        job = builder.job_for(
+            spec, request.block, request.sim, request.params, waves=request.waves, coverage=request.coverage
+        )
         built = builder.build(job, lambda: watcher.update(None))
         build_s = built.seconds
     except builder.BuildError as e:
@@ -344,9 +361,11 @@ def execute(spec: Blocks, request: Request, watcher: Watcher | None = None) -> O
         shutil.copy(e.log, log)
     else:
         watcher.phase("run")
-        bench = _simulate(built, request, test, run_dir, limit_s, watcher)
+        bench, cycle = _simulate(built, request, test, run_dir, limit_s, watcher)
         run_s = bench.seconds
         verdict, reason, result = judge(run_dir, bench.returncode, bench.timed_out, limit_s)
+        if verdict == "timeout":
+            reason += f"; {'no cycle was reported' if cycle is None else f'cycle {cycle:,} of its phase was reached'}"
 
     result.artifacts.setdefault("log", rel(log))
     if (run_dir / "waves.fst").exists():
@@ -369,9 +388,11 @@ def execute(spec: Blocks, request: Request, watcher: Watcher | None = None) -> O
         "digest": records_digest(run_dir),
         "build_s": build_s,
         "run_s": run_s,
+        "cycle": cycle,
     }
     (run_dir / "outcome.json").write_text(json.dumps({"verdict": verdict, **extra}, indent=1) + "\n")
     reports.write(run_dir, fields, extra)
-    _point_last(run_dir)
-    _prune()
+    if own_place:
+        _point_last(run_dir)
+        _prune()
     return Outcome(request, verdict, reason, run_dir, fields, extra, result)

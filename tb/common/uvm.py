@@ -33,6 +33,7 @@ from pyuvm import (
 from tb.common.beats import Frame, Records, StreamFormat, beats_from_frames, beats_from_items
 from tb.common.bench import Bench, PhaseStats
 from tb.common.compare import Comparison, compare_beats, compare_events, compare_rows
+from tb.common.coverage import Coverage
 from tb.common.phase import PhaseDir
 from tb.common.result import Result
 from tb.common.run import RunContext
@@ -86,7 +87,8 @@ class BenchPlan:
     ``cfgs``: widths by ``tb_cfg``, all must be given in each item. ``predict`` returns the expected
     outputs; a monitored name it leaves out must be in ``inputs`` (fed to the model, not compared; its
     content is held against the play file of the same name), or in ``bounded`` (content compared only).
-    ``check`` may return further complaints; ``observe`` takes figures from a phase after it was compared.
+    ``check`` may return further complaints; ``observe`` takes figures from a phase after it was compared;
+    ``coverage`` counts what the phase did.
     """
 
     plays: dict[str, StreamFormat]
@@ -99,6 +101,7 @@ class BenchPlan:
     bounded: frozenset[str] = frozenset()
     check: Callable[[RunContext, PhaseRecords], list[str]] | None = None
     observe: Callable[[RunContext, PhaseRecords], None] | None = None
+    coverage: Coverage | None = None
 
 
 class PhaseDriver(uvm_driver):
@@ -210,6 +213,8 @@ class PhaseScoreboard(uvm_scoreboard):
             self.failures += [f"{where}: {line}" for line in self.plan.check(self.ctx, phase)]
         if self.plan.observe is not None:
             self.plan.observe(self.ctx, phase)
+        if self.plan.coverage is not None:
+            self.plan.coverage.sample(self.ctx, phase)
 
     def _add(self, where: str, result: Comparison) -> None:
         total = self.totals.setdefault(result.name, Comparison(result.name))
@@ -233,6 +238,8 @@ class PhaseScoreboard(uvm_scoreboard):
             speed = round(self.bench.cycles / self.bench.seconds)
             result.figure("sim_cycles_per_s", speed, "cycles/s", cycles=self.bench.cycles, simulator=self.ctx.sim)
         result.save()
+        if self.plan.coverage is not None:
+            self.plan.coverage.save(self.ctx.run_dir)
         for total in self.totals.values():
             self.logger.info(total.summary())
         if not self.phases:

@@ -10,6 +10,7 @@ from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
+from tb.example.coverage import COVERAGE
 
 AXIS = StreamFormat()
 
@@ -29,5 +30,6 @@ PLAN = BenchPlan(
     streams={"s_axis": AXIS, "m_axis": AXIS},
     events={"frames": 16},
     cfgs={"mask": 8},
+    coverage=COVERAGE,
     predict=predict,
 )
