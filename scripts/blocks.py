@@ -107,6 +107,9 @@ class Block(_Strict):
     default_test: str
     bench_test: str | None = None
     """The test whose traffic `make bench` runs; none: the default test."""
+    smoke: list[str] = Field(default_factory=list)
+    """Tests that are strong and quick: what a mutant must get past, what the smoke profile runs. Each with
+    the first of its parameter sets; none: the default test."""
     tests: dict[str, Test] = Field(min_length=1)
     options: dict[str, Option] = Field(default_factory=dict)
     build_limit_s: float = Field(default=600, gt=0)
@@ -124,6 +127,9 @@ class Block(_Strict):
             wanted = getattr(self, field)
             if wanted is not None and wanted not in self.tests:
                 raise ValueError(f"{field}: unknown test '{wanted}' (known: {', '.join(self.tests)})")
+        for wanted in self.smoke:
+            if wanted not in self.tests:
+                raise ValueError(f"smoke: unknown test '{wanted}' (known: {', '.join(self.tests)})")
         for name, test in self.tests.items():
             for used in test.params:
                 if used not in self.params:
@@ -144,6 +150,11 @@ class Block(_Strict):
                 if not NAME.fullmatch(name):
                     raise ValueError(f"'{name}': names are lower case letters, digits and _")
         return self
+
+    @property
+    def smoke_tests(self) -> list[str]:
+        """The names in `smoke`, or the default test."""
+        return self.smoke or [self.default_test]
 
 
 class Blocks(_Strict):

@@ -37,6 +37,7 @@ def test_packages_come_first_and_sets_expand(tmp_path, monkeypatch):
         ("run_limit_s = 30", "run_limt_s = 30", ["blocks.toy.run_limt_s", "not permitted"]),
         ('top = "tb_toy"\n', "", ["blocks.toy.top", "required"]),
         ('default_test = "smoke"', 'default_test = "smok"', ["default_test", "'smok'", "smoke"]),
+        ('default_test = "smoke"', 'default_test = "smoke"\nsmoke = ["smok"]', ["blocks.toy", "smoke", "'smok'"]),
         ('params = ["default", "wide"]', 'params = ["narrow"]', ["tests.smoke.params", "'narrow'", "wide"]),
         ('sims = ["icarus"]', 'sims = ["ghdl"]', ["sims", "'verilator' or 'icarus'", "ghdl"]),
         ('"@common"', '"@comon"', ["blocks.toy.rtl", "'@comon'", "did you mean '@common'"]),
