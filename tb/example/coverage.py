@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the example's stimulus reached: frame lengths, masks, stalls."""
+"""What the example's stimulus reached: frame lengths, stalls, and which outputs are known after reset."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tb.common.beats import LAST, StreamFormat, frames_from_beats
-from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, Sample
+from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, Sample, each
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 
@@ -23,6 +23,14 @@ def frames(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         first = 0 if i == 0 else int(ends[i - 1]) + 1
         span = int(records["cycle"][ends[i]]) - int(records["cycle"][first])
         yield {"length": len(frame.data), "holes": span > int(ends[i]) - first, "stalls": "m_axis" in phase.item.ready}
+
+
+OUTPUTS = ("s_axis_tready", "m_axis_tvalid", "frames", "fill")
+
+
+def nothing(_ctx: RunContext, _phase: PhaseRecords) -> Iterator[Sample]:
+    """A group that a test at the pins fills with ``record``: phases give it no sample."""
+    return iter(())
 
 
 COVERAGE = Coverage(
@@ -48,6 +56,7 @@ COVERAGE = Coverage(
                       never=[("one byte", "holes"), ("below a beat", "holes"), ("a beat", "holes")],
                       why="a frame of one beat has no room for a hole"),
             ],
-        )
+        ),
+        Group("reset", nothing, [Cover("known", each(*OUTPUTS), points=("known_after_reset",))]),
     ],
 )  # fmt: skip

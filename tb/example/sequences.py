@@ -33,7 +33,8 @@ class RandomBackPressure(PhaseSequence):
         frames = []
         at = 1
         for _ in range(60):
-            frame = Frame(rng.bytes(int(rng.integers(1, 600))), at, gaps=rng.integers(0, 2 + index, 10).tolist())
+            size = int(rng.choice((63, 64, 65, 128, 129))) if rng.random() < 0.2 else int(rng.integers(1, 600))
+            frame = Frame(rng.bytes(size), at, gaps=rng.integers(0, 2 + index, 10).tolist())
             frames.append(frame)
             at += int(rng.integers(0, 20))
         item.plays = {"s_axis": frames}

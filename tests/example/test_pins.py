@@ -20,6 +20,7 @@ from tb.common.phase import stalls
 from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.xcheck import unknown_signals
+from tb.example.coverage import COVERAGE, OUTPUTS
 
 MASK = 0x3C
 BEATS = 200
@@ -115,8 +116,10 @@ class known_after_reset(PinsTest):
         await self.begin()
         for _ in range(20):
             await RisingEdge(self.top.clk)
-            unknown = unknown_signals(self.top.dut, ["s_axis_tready", "m_axis_tvalid", "frames", "fill"])
+            unknown = unknown_signals(self.top.dut, list(OUTPUTS))
             if unknown:
                 raise AssertionError(f"unknown after reset: {', '.join(unknown)}")
+        COVERAGE.record("reset", ({"known": name} for name in OUTPUTS))
+        COVERAGE.save(self.ctx.run_dir)
         Result(self.ctx.run_dir).save()
         self.drop_objection()
