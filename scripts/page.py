@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scripts import report as reports
+
+if TYPE_CHECKING:
+    import jinja2
 
 ROW = 26
 LEFT = 250
@@ -71,11 +74,20 @@ def _ticks(reach: float) -> list[float]:
     return [i * step for i in range(int(reach / step) + 1)]
 
 
-def render(report: dict[str, Any], extra: dict[str, Any]) -> str:
-    """The page's HTML. `report` is report.json's content, `extra` what the run adds to it."""
+def environment() -> jinja2.Environment:
+    """Where every page's template comes from: scripts/templates, with escaping on.
+
+    A page's style begins with ``{% include 'base.css' %}``.
+    """
     import jinja2
 
-    env = jinja2.Environment(loader=jinja2.PackageLoader("scripts", "templates"), autoescape=True, trim_blocks=True)
+    loader = jinja2.PackageLoader("scripts", "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def render(report: dict[str, Any], extra: dict[str, Any]) -> str:
+    """The page's HTML. `report` is report.json's content, `extra` what the run adds to it."""
+    env = environment()
     env.filters["number"] = reports.number
     env.filters["word"] = reports.figure_word
     env.filters["conditions"] = reports.conditions_text
