@@ -57,6 +57,7 @@ NEEDS: Dict[str, Need] = {
     "tshark": Need("tshark", "tests that dissect the captures", ("tshark",)),
     "lz4": Need("liblz4-dev", "waves on Verilator", (), ("lz4.h",)),
     "zlib": Need("zlib1g-dev", "waves on Verilator", (), ("zlib.h",)),
+    "chromium": Need("chromium", "tests of the regression's page", ("chromium",)),
     "sta": Need("opensta", "static timing for make timing", ("sta",)),
     "osu018": Need("qflow-tech-osu018", "cell library for make timing", (), (str(OSU018),), hint=OSU018_HINT),
 }
@@ -66,7 +67,7 @@ VERBS: Dict[str, Tuple[str, ...]] = {
     "sim": _SIM,
     "waves": (*_SIM, "lz4", "zlib"),
     "bench": _SIM,
-    "test": (*_SIM, "git", "iverilog", "tshark", "lz4", "zlib"),
+    "test": (*_SIM, "git", "iverilog", "tshark", "lz4", "zlib", "chromium"),
     "mutants": (*_SIM, "git", "iverilog", "tshark"),
     "timing": ("sta", "osu018"),
     "lint": (),
