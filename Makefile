@@ -5,11 +5,17 @@ PYTHON ?= python3
 GO = @$(PYTHON) scripts/bootstrap.py $@
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor sim test mutants lint timing bench waves clean
+.PHONY: help doctor sim test regress report cov mutants lint timing bench waves clean
 
 sim: ## run one test and show where the time goes: [BLOCK= SIM= TEST= SEED= PARAMS= WAVES=1 OPTIONS="a=1"]
 	$(GO)
 test: ## run everything that must pass, on both simulators: [ONLY=expression JOBS=n]
+	$(GO)
+regress: ## many runs by a profile, and one page: [PROFILE=smoke|nightly|file.toml BLOCKS= SIMS= SEEDS=n JOBS=n ENGINE=local|dask|slurm RESUME=1]
+	$(GO)
+report: ## the page of a finished regression again: [ID=]
+	$(GO)
+cov: ## coverage of a finished regression, holes by name: [ID= BLOCKS=]
 	$(GO)
 lint: ## check all sources: Verilator, Verible, ruff, mypy: [BLOCK=]
 	$(GO)

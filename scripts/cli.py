@@ -84,6 +84,32 @@ def mutants(settings: Settings = None) -> None:
 
 
 @app.command()
+def regress(settings: Settings = None) -> None:
+    """Run many tests by a profile, on one machine or many, and make the page that says how they went."""
+    from scripts.figures import check_figures
+    from scripts.regress.main import main_regress
+
+    check_figures()
+    raise typer.Exit(main_regress(console, _given(settings)))
+
+
+@app.command()
+def report(settings: Settings = None) -> None:
+    """Make the page of a finished regression again."""
+    from scripts.regress.main import main_report
+
+    raise typer.Exit(main_report(console, _given(settings)))
+
+
+@app.command()
+def cov(settings: Settings = None) -> None:
+    """Print the coverage of a finished regression and its holes by name."""
+    from scripts.regress.main import main_cov
+
+    raise typer.Exit(main_cov(console, _given(settings)))
+
+
+@app.command()
 def bench(settings: Settings = None) -> None:
     """Print simulated cycles per second, beside the same design under a bare C++ harness."""
     from scripts.bench import main_bench

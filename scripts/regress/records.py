@@ -70,6 +70,8 @@ class Plan(_Part):
     settings: dict[str, str] = Field(default_factory=dict)
     started: str
     commit: str = ""
+    sources: str = ""
+    """Hash of the sources (scripts/regress/plan.py)."""
     jobs: list[Job]
 
 

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs `make regress`, `make report` and `make cov`.
+
+Exit codes: 0 all passed; 1 something failed; 2 the tool could not run or did not come to an end (bad input,
+an interruption, a full disk) and nothing failed.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, UserError, rel
+from scripts.regress import plan as planning
+from scripts.regress import profile as profiles
+from scripts.regress.loop import Loop, done_before
+from scripts.regress.progress import STYLES, Progressing, duration
+from scripts.regress.records import REGRESS, Plan, Record, read, save
+from scripts.regress.report import Report, find, load
+from scripts.settings import flag, only, whole_number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+KEYS = (
+    "PROFILE", "BLOCKS", "SIMS", "SEEDS", "JOBS", "ENGINE", "RESUME", "KEEP", "COVERAGE", "MUTANTS",
+    "DASK", "WAIT", "QUEUE", "WALLTIME", "MEMORY", "SLURM_OPTIONS",
+)  # fmt: skip
+CODES = {"pass": EXIT_PASS, "fail": EXIT_FAIL, "error": EXIT_ERROR}
+SHOWN = 10
+
+
+def main_regress(console: Console, given: dict[str, str]) -> int:
+    """Plan, run, report; the exit code."""
+    from scripts.blocks import blocks
+    from scripts.regress.engine import engine_for
+
+    only(given, KEYS, "regress")
+    spec = blocks()
+    jobs = whole_number("JOBS", given.get("JOBS") or str(_cores()))
+    resume = given.get("RESUME", "")
+    problems: list[str] = []
+    before: dict[int, Record] = {}
+    if resume and resume != "0":
+        folder, plan = _resumed("last" if resume == "1" else resume)
+        before = done_before(folder, plan, problems, lambda p: read(p, Record))
+        mutants = int(plan.settings.get("MUTANTS", "0"))
+    else:
+        name = given.get("PROFILE") or profiles.DEFAULT
+        profile = profiles.load(name, spec)
+        if given.get("COVERAGE"):
+            profile = profile.model_copy(update={"coverage": flag("COVERAGE", given["COVERAGE"])})
+        seeds = whole_number("SEEDS", given["SEEDS"]) if given.get("SEEDS") else profile.seeds
+        found = planning.jobs(
+            spec, profile, profiles.expected_failures(spec),
+            blocks=planning.chosen_blocks(spec, profile, given.get("BLOCKS")),
+            sims=planning.chosen_sims(profile, given.get("SIMS")), seeds=seeds,
+        )  # fmt: skip
+        mutants = int(given["MUTANTS"]) if given.get("MUTANTS", "").isdecimal() else profile.mutants
+        folder = planning.new_folder(Path(name).stem)
+        settings = {**given, "MUTANTS": str(mutants)}
+        plan = planning.make(folder, Path(name).stem, settings, found)
+        save(folder / "plan.json", plan)
+    planning.point_last(folder)
+    known_s = planning.durations()
+    started = time.monotonic()
+    with (
+        engine_for(given.get("ENGINE") or "local", jobs, given, folder=folder) as engine,
+        Progressing(console, engine.slots, known_s) as watcher,
+    ):
+        loop = Loop(plan, folder, engine, watcher, known_s, flag("KEEP", given.get("KEEP", "0")), before)
+        loop.problems += problems
+        records = loop.run()
+    _remember(known_s, records, loop.builds)
+    if mutants and not loop.interrupted:
+        loop.problems += _mutate(console, plan, mutants, jobs)
+    report = Report(folder, plan, records, loop.problems)
+    report.write(seconds=time.monotonic() - started, builds=loop.builds, interrupted=loop.interrupted)
+    show(console, folder, report.summary, records)
+    return CODES[report.verdict()]
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0))
+
+
+def _resumed(given: str) -> tuple[Path, Plan]:
+    folder = find(given)
+    plan = read(folder / "plan.json", Plan)
+    if plan.sources != planning.sources_digest():
+        raise UserError(
+            f"RESUME={given}: the sources have changed since {plan.id} began (commit {plan.commit or 'unknown'});"
+            " results of two versions make no regression: start anew"
+        )
+    return folder, plan
+
+
+def _remember(known_s: dict[str, float], records: list[Record], builds: list[dict[str, Any]]) -> None:
+    """Keep what jobs and builds took, for the next plan's order and for `time left`."""
+    known_s.update({r.job.name: round(r.wall_s, 2) for r in records if r.verdict in ("pass", "fail")})
+    known_s.update({b["name"]: round(b["seconds"], 2) for b in builds if not b["cached"]})
+    # only the order and an estimate depend on it; a full disk is reported by what matters
+    with suppress(UserError):
+        save(REGRESS / "durations.json", known_s)
+
+
+def _mutate(console: Console, plan: Plan, count: int, jobs: int) -> list[str]:
+    """Run the mutants behind the jobs; what kept them from running, in words."""
+    from scripts.mutate import run_blocks
+
+    names = list(dict.fromkeys(j.block for j in plan.jobs))
+    try:
+        run_blocks(console, names, count=count, jobs=jobs)
+    except UserError as e:
+        return [f"mutants: {e}"]
+    return []
+
+
+def main_report(console: Console, given: dict[str, str]) -> int:
+    """Make the report of a finished regression again (ID=, default the last)."""
+    only(given, ("ID",), "report")
+    folder = find(given.get("ID") or "last")
+    plan = read(folder / "plan.json", Plan)
+    problems: list[str] = []
+    old: dict[str, Any] = {}
+    try:
+        _, old, records = load(folder)
+    except UserError as e:
+        # an interrupted write: the jobs' own records are still there
+        problems.append(str(e))
+        found = done_before(folder, plan, problems, lambda p: read(p, Record))
+        from scripts.regress.loop import not_run
+
+        records = [found.get(j.number) or not_run(j) for j in plan.jobs]
+    report = Report(folder, plan, records, problems)
+    report.write(
+        seconds=old.get("seconds", 0.0), builds=old.get("builds", []), interrupted=old.get("interrupted", False)
+    )
+    show(console, folder, report.summary, records)
+    return CODES[report.verdict()]
+
+
+def show(console: Console, folder: Path, summary: dict[str, Any], records: list[Record]) -> None:
+    """The end of a regression on the terminal: buckets, problems, coverage, where the page is."""
+    import json
+
+    from rich.markup import escape
+
+    buckets = json.loads((folder / "buckets.json").read_text()) if (folder / "buckets.json").exists() else []
+    for bucket in buckets[:SHOWN]:
+        console.print(
+            f"[bold red]{bucket['verdict'].upper()}[/] x{bucket['count']}  {escape(bucket['block'])}:"
+            f" {escape(bucket['title'][:160])}",
+            highlight=False,
+        )
+        console.print(f"  repeat {bucket['command']}", highlight=False, markup=False, soft_wrap=True)
+        if bucket["waves"]:
+            console.print(f"  waves  {rel(folder / bucket['waves'])}", highlight=False, markup=False, soft_wrap=True)
+    if len(buckets) > SHOWN:
+        console.print(f"... and {len(buckets) - SHOWN} buckets more in the report")
+    for text in summary["problems"]:
+        console.print(f"[bold magenta]PROBLEM[/] {escape(text)}", highlight=False, soft_wrap=True)
+    _show_coverage(console, folder)
+    tally = ", ".join(f"{summary['counts'][v]} {v}" for v in STYLES if summary["counts"].get(v))
+    if summary["known_failures"]:
+        tally += f" ({summary['known_failures']} as expected)"
+    if summary["interrupted"]:
+        tally += ", interrupted: RESUME=1 goes on"
+    console.print(f"report   {rel(folder / 'index.html')}", highlight=False, soft_wrap=True)
+    color = {"pass": "bold green", "fail": "bold red"}.get(summary["verdict"], "bold magenta")
+    console.print(
+        f"[{color}]{summary['verdict'].upper()}[/]  {summary['id']}: {tally}  [dim]({duration(summary['seconds'])})[/]",
+        highlight=False,
+    )
+
+
+def _percent(hit: int, total: int) -> str:
+    return f"{100 * hit / total:.1f} %" if total else "-"
+
+
+def _show_coverage(console: Console, folder: Path, blocks: list[str] | None = None) -> None:
+    """The table of coverage by block: code by kind, functional, test points."""
+    import json
+
+    from rich.table import Table
+
+    def part(name: str) -> dict[str, Any]:
+        path = folder / name
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    code, func, plan = part("code_coverage.json"), part("functional.json"), part("testplan.json")
+    kinds = code.get("kinds", []) if code.get("measured") else []
+    names = sorted({*code.get("blocks", {}), *func.get("blocks", {})})
+    names = [n for n in names if blocks is None or n in blocks]
+    if not names:
+        console.print("coverage: not measured")
+        return
+    table = Table(title="coverage", title_justify="left")
+    for column in ("block", *kinds, "functional", "points closed"):
+        table.add_column(column, justify="left" if column == "block" else "right")
+    for name in names:
+        cells = [name]
+        for kind in kinds:
+            t = code["blocks"].get(name, {}).get(kind)
+            cells.append(_percent(t["hit"] + t.get("waived", 0), t["total"]) if t else "-")
+        f = func.get("blocks", {}).get(name)
+        cells.append(_percent(f["hit"] + f.get("waived", 0), f["total"]) if f else "-")
+        points = plan.get("blocks", {}).get(name, [])
+        cells.append(f"{sum(p['state'] == 'closed' for p in points)}/{len(points)}" if points else "-")
+        table.add_row(*cells)
+    console.print(table)
+
+
+def main_cov(console: Console, given: dict[str, str]) -> int:
+    """Coverage of a finished regression on the terminal, holes by name (ID=, BLOCKS=)."""
+    import json
+
+    only(given, ("ID", "BLOCKS"), "cov")
+    folder = find(given.get("ID") or "last")
+    wanted = planning.words(given["BLOCKS"]) if given.get("BLOCKS") else None
+    _show_coverage(console, folder, wanted)
+    path = folder / "functional.json"
+    holes = json.loads(path.read_text())["holes"] if path.exists() else []
+    for hole in holes:
+        if wanted is None or hole["block"] in wanted:
+            points = ", ".join(hole["points"])
+            console.print(
+                f"hole  {hole['block']}: {hole['cover']}: {hole['bin']}  (point {points})",
+                highlight=False,
+                markup=False,
+            )
+    console.print(f"annotated source: {rel(folder / 'source')}", highlight=False)
+    return EXIT_PASS

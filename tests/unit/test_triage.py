@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Failures that differ by numbers, times, paths and hierarchies alone share a bucket; others do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.regress import triage
+from scripts.regress.records import Job, Record
+
+
+def record(number, reason, verdict="fail", lines=(), **job):
+    fields = {
+        "number": number, "block": "link", "test": "credits", "params": "default", "sim": "verilator", "seed": number,
+        "build_limit_s": 1, "run_limit_s": 1, **job,
+    }  # fmt: skip
+    return Record(
+        job=Job(**fields), verdict=verdict, reason=reason, lines=list(lines), command=f"make sim SEED={number}"
+    )
+
+
+SAME = [
+    ("beat 7 left at 1,204, model says 1203", "beat 19 left at 88, model says 90"),
+    ("value 0xdead_beef, not 0x12", "value 0x0, not 0xff"),
+    ("after 12 ns nothing came", "after 3.5 us nothing came"),
+    ("FATAL: /home/a/rtl/x.sv:12: assertion tb_link.u_a.u_tx.full failed", "FATAL: rtl/x.sv:44: assertion tb_link.u_b.u_tx.full failed"),
+    ("phase p0 (random1): m: DIFFERENT", "phase p17 (random12): m: DIFFERENT"),
+    ("got 8'hFF from u_fifo[3].q", "got 16'h00 from u_fifo[11].q"),
+    ("killed at its limit of 300 s; cycle 12 of its phase was reached", "killed at its limit of 30 s; cycle 7,331 of its phase was reached"),
+    ("\x1b[31mred\x1b[0m 5", "red 6"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_same_kind(one, other):
+    assert triage.normalise(one) == triage.normalise(other)
+    assert len(triage.buckets([record(1, one), record(2, other)])) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("credits never came back", "credits came back twice"),
+        ("m_axis: beat 3 missing", "s_axis: beat 3 missing"),
+        ("the simulator ended with code -11", "no test ran"),
+    ],
+)
+def test_other_kind(one, other):
+    assert triage.normalise(one) != triage.normalise(other)
+    assert len(triage.buckets([record(1, one), record(2, other)])) == 2
+
+
+def test_blocks_and_verdicts_do_not_mix():
+    assert len(triage.buckets([record(1, "x"), record(2, "x", block="wire")])) == 2
+    assert len(triage.buckets([record(1, "x"), record(2, "x", verdict="timeout")])) == 2
+
+
+def test_a_bucket_says_how_to_go_on():
+    many = [
+        record(n, f"credits: {n} comparisons failed", lines=[f"phase p{n} (r): m: beat {n} late"]) for n in (5, 3, 9)
+    ]
+    many.append(record(4, "nothing like it"))
+    first, second = triage.buckets(many)
+    assert (first["count"], first["jobs"], first["first"], first["seed"]) == (3, [3, 5, 9], 3, 3)
+    assert first["command"] == "make sim SEED=3"
+    assert first["lines"] == ["credits: 3 comparisons failed", "phase p3 (r): m: beat 3 late"]
+    assert first["title"] == "phase p3 (r): m: beat 3 late", "what differs, not how many"
+    assert second["count"] == 1
+
+
+def test_passes_and_known_failures_have_no_bucket():
+    assert (
+        triage.buckets([record(1, "", verdict="pass"), record(2, "bad", expected="known"), record(3, "", "notrun")])
+        == []
+    )
