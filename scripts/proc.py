@@ -3,6 +3,8 @@
 
 A simulator that hangs has children of its own (make, compilers, helpers it forked): when the limit
 is reached, when we are interrupted, and when the child ends, everything that it started is killed.
+When we are killed ourselves, a watcher does it: a shell that waits for the end of a pipe whose other end is
+ours alone. PR_SET_PDEATHSIG would reach the child only, not its make and compilers, and follows a thread.
 """
 
 from __future__ import annotations
@@ -10,13 +12,28 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
 
 POLL_S = 0.02
+WATCHER = """
+trap '' HUP INT TERM
+groups=' '
+while read -r word group; do
+  case $word in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="${groups%% $group *} ${groups#* $group }" ;; esac ;;
+  esac
+done
+for group in $groups; do kill -s KILL -- "-$group"; done 2>/dev/null
+"""
 
 
 @dataclass(frozen=True)
@@ -27,6 +44,62 @@ class Ended:
     seconds: float
     timed_out: bool
     peak_mb: float
+
+
+class _Watcher:
+    """Tells the watcher, started with the first group, which groups run; one for each process of ours."""
+
+    def __init__(self) -> None:
+        self._shell: subprocess.Popen[bytes] | None = None
+        self._running: set[int] = set()
+        self._lock = threading.Lock()
+        os.register_at_fork(after_in_child=self._forked)
+
+    def add(self, group: int) -> None:
+        with self._lock:
+            self._running.add(group)
+            if not self._say(f"+ {group}\n"):
+                # the first group, or somebody killed the watcher: the new one must know all of them
+                self._start()
+                self._say("".join(f"+ {g}\n" for g in sorted(self._running)))
+
+    def remove(self, group: int) -> None:
+        with self._lock:
+            self._running.discard(group)
+            self._say(f"- {group}\n")
+
+    def _say(self, text: str) -> bool:
+        if self._shell is None or self._shell.stdin is None:
+            return False
+        try:
+            os.write(self._shell.stdin.fileno(), text.encode())
+        except OSError:
+            return False
+        return True
+
+    def _start(self) -> None:
+        if self._shell is not None and self._shell.stdin is not None:
+            self._shell.stdin.close()
+            self._shell.wait()
+        # a session of its own: who kills our group does not kill the watcher
+        self._shell = subprocess.Popen(
+            ["/bin/sh", "-c", WATCHER],
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _forked(self) -> None:
+        """A child by fork has groups of its own, and must not hold our end of the pipe."""
+        if self._shell is not None and self._shell.stdin is not None:
+            self._shell.stdin.close()
+            self._shell.returncode = 0  # not a child of this process
+        self._shell, self._running, self._lock = None, set(), threading.Lock()
+
+
+_watcher = _Watcher()
 
 
 def _descendants(pid: int) -> list[int]:
@@ -79,6 +152,7 @@ def run_group(
         stderr=subprocess.STDOUT if stdout is not None else None,
         start_new_session=True,
     )
+    _watcher.add(child.pid)
     escaped: list[int] = []
     timed_out = False
     peak = 0.0
@@ -104,5 +178,40 @@ def run_group(
             # a child that called setsid() has left the group but is still a descendant
             escaped = _descendants(child.pid)
         _kill(child.pid, escaped)
+        # not after wait(), from where on the number may be another's
+        _watcher.remove(child.pid)
         child.wait()
     return Ended(child.returncode, time.monotonic() - start, timed_out, peak)
+
+
+def _lives(process: psutil.Process) -> bool:
+    """Not gone, and not a zombie either: in a container, often nobody fetches those."""
+    import psutil
+
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+def kill_trees(pids: Sequence[int], wait_s: float = 5) -> None:
+    """Kill processes with everything that they started and wait, at most `wait_s`, until all are gone."""
+    import psutil
+
+    doomed: list[psutil.Process] = []
+    for pid in pids:
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            # stopped first, so that it starts nothing while we look
+            process.suspend()
+            doomed += [process, *process.children(recursive=True)]
+    for process in doomed:
+        with suppress(psutil.Error, OSError):
+            if os.getpgid(process.pid) == process.pid:
+                # with what a make started since we looked
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+    limit = time.monotonic() + wait_s
+    while any(_lives(p) for p in doomed) and time.monotonic() < limit:
+        time.sleep(POLL_S)
