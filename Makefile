@@ -21,7 +21,7 @@ lint: ## check all sources: Verilator, Verible, ruff, mypy: [BLOCK=]
 	$(GO)
 timing: ## longest path of a block's modules in FO4: [BLOCK=]
 	$(GO)
-bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]
+bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]; or what a regression costs: WHAT=regress
 	$(GO)
 mutants: ## plant every fault of tests/mutants, each must turn its test red: [BLOCK= NAME=]
 	$(GO)

@@ -26,7 +26,7 @@ MARKS = {
     "A": "our own allocation",
 }
 UNITS = (
-    "ns", "ps", "cycles", "bytes", "cells", "bits", "m", "ns/m", "fo4", "ns/fo4", "Gb/s",
+    "ns", "ps", "s", "cycles", "bytes", "cells", "bits", "m", "ns/m", "fo4", "ns/fo4", "Gb/s",
     "count", "percent", "address", "text",
 )  # fmt: skip
 ASSUMED_MARKS = frozenset("WRA")

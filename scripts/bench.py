@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from scripts import build as builder
 from scripts import run as runner
-from scripts.common import BUILD, EXIT_PASS, UserError, rel, tail
+from scripts.common import BUILD, EXIT_PASS, UserError, one_of, rel, tail
 from scripts.proc import run_group
 
 if TYPE_CHECKING:
@@ -103,9 +103,17 @@ def main_bench(console: Console, given: dict[str, str]) -> int:
     from rich.table import Table
 
     from scripts.blocks import blocks
-    from scripts.settings import sim_request
+    from scripts.settings import only, sim_request
 
     given = dict(given)
+    what = given.pop("WHAT", "sim")
+    if what == "regress":
+        from scripts.regress.bench import main_bench as bench_regress
+
+        only(given, (), "bench WHAT=regress")
+        return bench_regress(console)
+    if what != "sim":
+        raise one_of("bench", what, ("sim", "regress"), "WHAT")
     repeat = given.pop("REPEAT", "") or "2"
     if not repeat.isdigit() or repeat == "0":
         raise UserError(f"REPEAT={repeat}: wants a whole number from 1")

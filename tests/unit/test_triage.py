@@ -23,10 +23,10 @@ SAME = [
     ("beat 7 left at 1,204, model says 1203", "beat 19 left at 88, model says 90"),
     ("value 0xdead_beef, not 0x12", "value 0x0, not 0xff"),
     ("after 12 ns nothing came", "after 3.5 us nothing came"),
-    ("FATAL: /home/a/rtl/x.sv:12: assertion tb_link.u_a.u_tx.full failed", "FATAL: rtl/x.sv:44: assertion tb_link.u_b.u_tx.full failed"),
+    ("FATAL: /a/x.sv:12: assertion tb_l.u_a.full failed", "FATAL: b/x.sv:44: assertion tb_l.u_b.full failed"),
     ("phase p0 (random1): m: DIFFERENT", "phase p17 (random12): m: DIFFERENT"),
     ("got 8'hFF from u_fifo[3].q", "got 16'h00 from u_fifo[11].q"),
-    ("killed at its limit of 300 s; cycle 12 of its phase was reached", "killed at its limit of 30 s; cycle 7,331 of its phase was reached"),
+    ("killed at 300 s; cycle 12 was reached", "killed at 30 s; cycle 7,331 was reached"),
     ("\x1b[31mred\x1b[0m 5", "red 6"),
 ]  # fmt: skip
 
