@@ -9,6 +9,7 @@ import numpy as np
 
 from tb.common.beats import LAST, StreamFormat, frames_from_beats
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, Sample, each
+from tb.common.observe import nothing
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 
@@ -26,11 +27,6 @@ def frames(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
 
 
 OUTPUTS = ("s_axis_tready", "m_axis_tvalid", "frames", "fill")
-
-
-def nothing(_ctx: RunContext, _phase: PhaseRecords) -> Iterator[Sample]:
-    """A group that a test at the pins fills with ``record``: phases give it no sample."""
-    return iter(())
 
 
 COVERAGE = Coverage(
