@@ -88,7 +88,7 @@ class BenchPlan:
     outputs; a monitored name it leaves out must be in ``inputs`` (fed to the model, not compared; its
     content is held against the play file of the same name), or in ``bounded`` (content compared only).
     ``check`` may return further complaints; ``observe`` takes figures from a phase after it was compared;
-    ``coverage`` counts what the phase did.
+    ``coverage`` counts what the phase did, when nothing differed.
     """
 
     plays: dict[str, StreamFormat]
@@ -191,6 +191,7 @@ class PhaseScoreboard(uvm_scoreboard):
         if unknown := set(want) - monitored:
             raise ValueError(f"predictor speaks of {sorted(unknown)}, which the bench does not record")
         results = []
+        failures = len(self.failures)
         for name, expected in want.items():
             if name in self.plan.events:
                 results.append(compare_events(name, phase.events[name], list(expected)))
@@ -213,7 +214,8 @@ class PhaseScoreboard(uvm_scoreboard):
             self.failures += [f"{where}: {line}" for line in self.plan.check(self.ctx, phase)]
         if self.plan.observe is not None:
             self.plan.observe(self.ctx, phase)
-        if self.plan.coverage is not None:
+        # what a phase that differs from the model reached was not checked
+        if self.plan.coverage is not None and len(self.failures) == failures:
             self.plan.coverage.sample(self.ctx, phase)
 
     def _add(self, where: str, result: Comparison) -> None:

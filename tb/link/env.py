@@ -13,6 +13,7 @@ from tb.common.beats import Records, StreamFormat, frames_from_beats, items_from
 from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, Prediction
+from tb.link.coverage import COVERAGE
 
 AXIS = StreamFormat()
 ENDS = ("a", "b")
@@ -149,4 +150,5 @@ PLAN = BenchPlan(
     cfgs={"cable": 8} | {f"{x}_link": LinkCfg.width() for x in ENDS} | {f"{x}_all": 1 for x in ENDS},
     predict=predict,
     check=check,
+    coverage=COVERAGE,
 )

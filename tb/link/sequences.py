@@ -12,6 +12,7 @@ from models.protocol import LinkCfg
 from models.spec import spec
 from tb.common.beats import Frame
 from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.link.pace import slowest
 
 LARGEST = spec().integer("frame.max_beats") * 64
 FECS = ("llfec", "kp4")
@@ -42,11 +43,12 @@ def frame_bytes(rng: np.random.Generator, low: int = 1, high: int = LARGEST) -> 
 class Latency(PhaseSequence):
     """One frame each way, alone, of several sizes: every delay of the path, both FEC modes and profiles."""
 
-    phases = 4
+    phases = 8
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Frames far apart; the end b answers 700 cycles later."""
-        item = make_item(f"latency{index}", index % 2, FECS[index // 2], metres=(2, 10, 30, 50)[index])
+        """Frames far apart; the end b answers 700 cycles later. Each FEC mode over each cable."""
+        fec, cable = divmod(index, 4)
+        item = make_item(f"latency{index}", (fec + cable) % 2, FECS[fec], metres=(2, 10, 30, 50)[cable])
         sizes = (30, 64, 65, 114, 1024, 4096, LARGEST)
         item.plays = {
             "a_s": [Frame(rng.bytes(n), 10 + 1500 * i) for i, n in enumerate(sizes)],
@@ -66,7 +68,7 @@ class Random(PhaseSequence):
         for x in "ab":
             roce, tx, rx = index % 2, int(rng.integers(1, 256)), int(rng.integers(1, 256))
             if index < 2:
-                tx, rx = 1, 1 + index
+                tx, rx = ((1, 1), (255, 255))[index]
             item.cfg[f"{x}_link"] = LinkCfg(roce=roce, phy_tx=tx, phy_rx=rx).pack()
             item.cfg[f"{x}_all"] = int(rng.integers(2))
             at, frames = 1, []
@@ -76,7 +78,7 @@ class Random(PhaseSequence):
             item.plays[f"{x}_s"] = frames
             share = (0.9, 0.5, 0.3, 0.1)[index // 2]
             item.ready[f"{x}_go"] = rng.random(int(rng.integers(100, 4097))) < share
-        item.cfg["cable"] = int(rng.integers(1, 256))
+        item.cfg["cable"] = (1, 255)[index] if index < 2 else int(rng.integers(1, 256))
         return item
 
 
@@ -89,7 +91,8 @@ class Starved(PhaseSequence):
         """Largest and small frames against a core that sleeps."""
         item = make_item(f"starved{index}", index % 2, metres=50)
         item.cfg["a_all"] = item.cfg["b_all"] = index // 2
-        sizes = [LARGEST] * 16 if index % 2 else rng.integers(1, 700, 120).tolist()
+        # 50 beats and six largest leave 66 credits: one more largest frame, then none
+        sizes = [50 * 64, *[LARGEST] * 16] if index % 2 else rng.integers(1, 700, 120).tolist()
         item.plays = {"a_s": [Frame(rng.bytes(int(n))) for n in sizes], "b_s": [Frame(rng.bytes(64), 200)]}
         pattern = np.zeros(4096, bool)
         if index // 2:
@@ -135,7 +138,7 @@ class ControlSets(PhaseSequence):
         item = make_item(f"control{index}", index % 2)
         item.cfg["a_all"] = item.cfg["b_all"] = index // 2
         for x in "ab":
-            item.plays[f"{x}_s"] = [Frame(frame_bytes(rng, 106)) for _ in range(40)]
+            item.plays[f"{x}_s"] = [Frame(frame_bytes(rng, 106)) for _ in range(60)]
         item.ready = {"a_go": rng.random(997) < 0.8, "b_go": np.arange(128) < 80}
         return item
 
@@ -144,7 +147,7 @@ class CutThrough(PhaseSequence):
     """Frames that come from a serialiser of the same rate at its slowest: start slack or a hole on the wire.
 
     The beats of a frame arrive as they would behind a link that starts it with a backlog of 49 bytes and
-    sends control sets as closely as it may.
+    sends control sets as closely as it may. Over the phases the sets take every place in a frame.
     """
 
     phases = 4
@@ -152,25 +155,12 @@ class CutThrough(PhaseSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Each frame offset by another phase of its control sets."""
         item = make_item(f"cut_through{index}", index % 2)
-        rate, ctl = spec().integer("link.rate_bytes"), spec().integer("link.ctl_bytes")
-        spacing = spec().cycles("link.ctl_spacing")
         frames, at = [], 10
-        for n in range(24):
+        for n in range(32):
             beats = (66, 40, 7, 2)[n % 4]
-            cycles: list[int] = []
-            backlog = rate - 1
-            cycle, next_ctl = 0, n % spacing
-            while len(cycles) < beats:
-                if backlog < rate:
-                    cycles.append(cycle)
-                    backlog += 64
-                if cycle == next_ctl:
-                    backlog += ctl
-                    next_ctl += spacing
-                backlog = max(0, backlog - rate)
-                cycle += 1
+            cycles = slowest(beats, n // 4 + 8 * (index // 2))
             gaps = [b - a - 1 for a, b in pairwise(cycles)]
             frames.append(Frame(rng.bytes(64 * beats - int(rng.integers(0, 64))), at, gaps=gaps))
-            at += cycle + 5 + n % 3
+            at += cycles[-1] + 6 + n % 3
         item.plays = {"a_s": frames}
         return item
