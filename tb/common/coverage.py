@@ -42,7 +42,9 @@ class Bin:
             return False
         if callable(self.want):
             return bool(self.want(value))
-        if isinstance(self.want, (range, set, frozenset, tuple)):
+        if isinstance(self.want, range):  # of other types than int a range is searched, not computed
+            return hasattr(value, "__index__") and int(value) in self.want
+        if isinstance(self.want, (set, frozenset, tuple)):
             return value in self.want
         return bool(value == self.want)
 
@@ -160,8 +162,8 @@ class Coverage:
             CoverPoint(
                 f"{prefix}.{c.name}",
                 xf=_getter(c.field or c.name),
-                rel=_holds,
-                bins=list(c.bins),
+                rel=_relation(c.bins),
+                bins=list(range(len(c.bins))),  # they are hashed at every sample: numbers, not Bins
                 bins_labels=[b.name for b in c.bins],
                 at_least=c.at_least,
                 inj=False,
@@ -222,5 +224,5 @@ def _getter(name: str) -> Callable[[Sample], Any]:
     return lambda sample: sample.get(name, ABSENT)
 
 
-def _holds(value: Any, wanted: Bin) -> bool:
-    return wanted.holds(value)
+def _relation(bins: Sequence[Bin]) -> Callable[[Any, int], bool]:
+    return lambda value, number: bins[number].holds(value)

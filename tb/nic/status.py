@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tb.common.uvm import PhaseRecords
-from tb.rdma.env import fields_of
+from tb.rdma.ports import fields_of
 
 STATUS = (
     ("icrc", 32), ("format", 32), ("fcs", 32), ("good", 32), ("refused", 32), ("qp_state", 3), ("halted", 1)

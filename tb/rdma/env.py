@@ -7,35 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from models.kernel import Kernel, Sink
-from models.memory import Memory, Windows
+from models.memory import Memory
 from models.protocol import Hdr, Mr, RdmaCfg, Wr
 from models.rdma import Rdma
 from tb.common.axi import memory_prediction, memory_rows
-from tb.common.beats import StreamFormat, items_from_beats
+from tb.common.beats import items_from_beats
 from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
-
-WR = StreamFormat(64, Wr.width(), lambda side: side if isinstance(side, int) else side.pack())
-PKT = StreamFormat(64, Hdr.width(), lambda side: side if isinstance(side, int) else side.pack())
-LINES = 32768  # each window of tb_rdma
-WINDOWS = Windows(host_bytes=LINES * 64, gpu_bytes=LINES * 64)
-STATUS = (("qp_state", 3), ("e_psn", 24), ("msn", 24), ("nxt_psn", 24), ("una_psn", 24))
-COUNTERS = tuple(
-    (f"cnt_{n}", 16) for n in ("drop_admit", "drop_state", "drop_seq", "drop_resp", "acks", "naks", "cqes")
-)
-
-
-def unpack_regions(word: int) -> list[Mr]:
-    """The four entries of ``cfg_mr``."""
-    width = Mr.width()
-    return [Mr.unpack(word >> i * width & (1 << width) - 1) for i in range(4)]
-
-
-def pack_regions(regions: Sequence[Mr]) -> int:
-    """``cfg_mr``: entry 0 in the lowest bits, missing ones not valid."""
-    return sum(m.pack() << i * Mr.width() for i, m in enumerate(regions))
+from tb.rdma.coverage import COVERAGE
+from tb.rdma.ports import COUNTERS, PKT, STATUS, WINDOWS, WR, fields_of, unpack_regions
 
 
 def joined(changes: Mapping[str, list[tuple[int, int]]], fields: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
@@ -53,15 +35,6 @@ def joined(changes: Mapping[str, list[tuple[int, int]]], fields: Sequence[tuple[
                 at[name] += 1
             word = word << width | value[name]
         out.append((cycle, word))
-    return out
-
-
-def fields_of(word: int, fields: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """A status vector's value by port."""
-    out: dict[str, int] = {}
-    for name, width in reversed(fields):
-        out[name] = word & (1 << width) - 1
-        word >>= width
     return out
 
 
@@ -137,4 +110,5 @@ PLAN = BenchPlan(
     cfgs={"rdma": RdmaCfg.width(), "mr": 4 * Mr.width(), "far": 64},
     predict=predict,
     check=check,
+    coverage=COVERAGE,
 )

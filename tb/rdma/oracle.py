@@ -12,7 +12,7 @@ from models.rdma_parts import M24
 from tb.common.axi import memory_after
 from tb.common.beats import frames_from_beats
 from tb.common.uvm import PhaseRecords
-from tb.rdma.env import PKT
+from tb.rdma.ports import PKT
 from tb.rdma.scene import Arrival, Scene
 
 Reader = Callable[[int, int], bytes]

@@ -23,7 +23,9 @@ from tb.common.run import RunContext
 from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, PhaseSequence, Prediction
 from tb.rdma import oracle
-from tb.rdma.env import PKT, STATUS, WINDOWS, WR, connect, joined, unpack_regions
+from tb.rdma.coverage import COVERAGE
+from tb.rdma.env import connect, joined
+from tb.rdma.ports import PKT, STATUS, WINDOWS, WR, unpack_regions
 from tb.rdma.scene import DEFAULT, GPU_DATA, GPU_KEY, HOST_DATA, HOST_KEY, Arrival, Receive, Scene
 from tb.rdma.sequences import KINDS, SOURCE, RandomTraffic, place, random_timing
 
@@ -100,6 +102,7 @@ PLAN = BenchPlan(
     cfgs={k: w for s in ENDS for k, w in ((f"rdma_{s}", RdmaCfg.width()), (f"mr_{s}", 4 * Mr.width()))},
     predict=predict,
     check=check,
+    coverage=COVERAGE,
 )
 
 

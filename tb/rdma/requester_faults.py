@@ -238,7 +238,10 @@ def completion_write_fails() -> Scene:
     s.ack(0, cycle=100)
     s.message("WRITE", 0, b"peer", cycle=300, expected=False)
     s.cfg.scq_base = HOLE
-    return expect(s, sends=[(0, 0), (1, FLUSH)], error=True, counters={"cnt_drop_state": 1, "cnt_cqes": 2})
+    s.receives = [Receive(HOST_DATA, 64)]
+    return expect(
+        s, sends=[(0, 0), (1, FLUSH)], receives=[(0, FLUSH)], error=True, counters={"cnt_drop_state": 1, "cnt_cqes": 3}
+    )  # fmt: skip
 
 
 @case(REQUESTER)

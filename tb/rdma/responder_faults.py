@@ -169,6 +169,18 @@ def remote_one_byte_beyond() -> Scene:
 
 
 @case(RESPONDER)
+def remote_one_byte_before() -> Scene:
+    """R17, K09."""
+    return _access("remote_one_byte_before", va=HOST_DATA - 1)
+
+
+@case(RESPONDER)
+def remote_wraps_around() -> Scene:
+    """R17, K09: address and length do not wrap."""
+    return _access("remote_wraps_around", va=(1 << 64) - 20)
+
+
+@case(RESPONDER)
 def remote_whole_length_checked_first() -> Scene:
     """R18: the FIRST packet would fit, the message would not: nothing is written."""
     return _access(
@@ -193,6 +205,15 @@ def receive_key_wrong() -> Scene:
         "receive_key_wrong", SYN.NAK_OP, {"opcode": OP.SEND_ONLY, "data": b"x"},
         receives=[Receive(HOST_DATA, 64, READ_KEY), Receive(HOST_DATA, 64)],
         found=[(0, CQE_SYN.LOC_PROT), (1, FLUSH)],
+    )  # fmt: skip
+
+
+@case(RESPONDER)
+def receive_key_unknown() -> Scene:
+    """R20: the same with a key that is in no entry."""
+    return _refused(
+        "receive_key_unknown", SYN.NAK_OP, {"opcode": OP.SEND_ONLY, "data": b"x"},
+        receives=[Receive(HOST_DATA, 64, HOST_KEY ^ 1)], found=[(0, CQE_SYN.LOC_PROT)],
     )  # fmt: skip
 
 
@@ -231,12 +252,13 @@ def payload_write_fails() -> Scene:
     """R20: memory refuses a payload that the checks let pass. NAK 0x63; what came behind is not answered."""
     s = Scene("payload_write_fails")
     s.receives = [Receive(HOST_DATA, 64)] * 2
+    s.wr(b"own")
     s.message("WRITE", 0, b"good")
     s.message("WRITE", 1, pattern(3000), va=HOLE + 60, rkey=HOLE_KEY)
     s.message("WRITE", 4, b"behind", va=HOST_DATA + 64, expected=False)
     s.message("SEND", 5, b"behind", expected=False)
     return expect(
-        s, answers=[(ACK, 0, 1), (SYN.NAK_OP, 1, 1)], receives=[(0, FLUSH), (1, FLUSH)], error=True
+        s, answers=[(ACK, 0, 1), (SYN.NAK_OP, 1, 1)], receives=[(0, FLUSH), (1, FLUSH)], sends=[(0, FLUSH)], error=True
     )  # fmt: skip
 
 
@@ -271,6 +293,14 @@ def no_receive_posted() -> Scene:
         s, answers=[(ACK, 0, 1), (RNR, 1, 1), (RNR, 1, 1), (ACK, 1, 2), (ACK, 2, 3)], receives=[(0, 0)],
         memory={HOST_DATA + 128: b"accepted", HOST_DATA + 64: b"then\0"}, counters={"cnt_drop_seq": 1},
     )  # fmt: skip
+
+
+@case(RESPONDER)
+def no_receive_for_first() -> Scene:
+    """D02: RNR at the FIRST packet of a SEND; what is behind it is ahead, and silent."""
+    s = Scene("no_receive_for_first")
+    s.message("SEND", 0, pattern(2500), expected=False)
+    return expect(s, answers=[(RNR, 0, 0)], counters={"cnt_drop_seq": 2}, e_psn=0)
 
 
 @case(RESPONDER)

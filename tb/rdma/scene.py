@@ -18,7 +18,7 @@ from models.rdma_parts import M24
 from tb.common.axi import poke_file, timing_file
 from tb.common.beats import Frame
 from tb.common.uvm import PhaseItem
-from tb.rdma.env import WINDOWS, pack_regions
+from tb.rdma.ports import WINDOWS, pack_regions
 
 RECORD = 0x0100
 RECV_RING = 0x1000

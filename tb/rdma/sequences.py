@@ -42,6 +42,16 @@ def place(rng: np.random.Generator, size: int, low: int, room: int) -> tuple[int
     return base + low + at, key
 
 
+def page_edges(base: int) -> list[tuple[int, int]]:
+    """(address, size): ranges within a 4 KiB page, up to its end and across it, from each kind of offset in a line."""
+    out = []
+    for i, offset in enumerate((0, 1, 17, 63)):
+        end = base + 4096 * (i + 1)
+        start = end - 128 + offset
+        out += [(start, end - start - 5), (start, end - start), (start, end - start + 100)]
+    return out
+
+
 def random_timing(rng: np.random.Generator, most: int = 200) -> MemoryTiming:
     """Delays of 1 to ``most`` cycles."""
     w = [
@@ -100,6 +110,9 @@ class Requests(PhaseSequence):
             psn += max(1, -(-n // s.mtu))
             if i % 13 == 0:
                 s.wr(0, opcode=WQE.NOP, cycle=1 + i)
+        for at, n in page_edges(HOST_DATA + SOURCE) + page_edges(GPU_DATA + SOURCE) if index == 3 else ():
+            s.wr(n, laddr=at, lkey=GPU_KEY if at >= GPU_DATA else HOST_KEY, signaled=0, cycle=60)
+            psn += 1
         for i in range(1, 5):
             s.ack(psn * i // 4 - 1, cycle=4000 + 700 * i + index % 2 * 6000)
         s.timing = random_timing(rng)
@@ -137,6 +150,8 @@ class Arrivals(PhaseSequence):
                 imm=int(rng.integers(1 << 32)) if imm else None, se=int(rng.integers(2)),
                 ackreq=bool(rng.random() < 0.7),
             )  # fmt: skip
+        for at, n in page_edges(HOST_DATA) + page_edges(GPU_DATA) if index == 3 else ():
+            psn = s.message("WRITE", psn, rng.bytes(n), cycle=200, va=at, rkey=GPU_KEY if at >= GPU_DATA else HOST_KEY)
         s.cfg.rcq_log = 7
         if index % 2 == 0:
             s.ready = {name: stalls(rng) for name in ("m_pkt", "mem_aw", "mem_w", "mem_ar")}
@@ -256,12 +271,12 @@ class Latency(PhaseSequence):
         s.message("SEND", 1, pattern(64, 2), cycle=610)
         s.ack(0, cycle=810)
         s.ack(1, cycle=1010)
-        s.info["check"] = self.check
+        s.info |= {"check": self.check, "latency_rows": self.rows}
         return s.item()
 
     @staticmethod
-    def check(phase: PhaseRecords) -> list[str]:
-        """Distances between recorded transfers against the sums of ``latency.rdma``."""
+    def rows(phase: PhaseRecords) -> list[tuple[str, int, int, int]]:
+        """(what, cycle of the one transfer, of the other, sum of its parts in ``latency.rdma``)."""
         late = {n: spec().cycles(f"latency.rdma.{n}") for n in spec().section("latency.rdma")}
         out, ar, aw = phase.beats["m_pkt"]["cycle"], phase.rows["mem_ar.rec"], phase.rows["mem_aw.rec"]
         w, r, b = phase.rows["mem_w.rec"]["cycle"], phase.rows["mem_r.rec"]["cycle"], phase.rows["mem_b.rec"]
@@ -279,7 +294,12 @@ class Latency(PhaseSequence):
             ("write response to completion", b["cycle"][1], aw["cycle"][2], 1 + 2 * late["complete"] + late["write"]),
             ("ACK to completion", pkt[2], aw["cycle"][3], decided + 1 + 2 * late["complete"] + late["write"]),
         ]
-        return [f"{what}: {int(b) - int(a)} cycles, wanted {n}" for what, a, b, n in rows if int(b) - int(a) != n]
+        return [(what, int(a), int(b), n) for what, a, b, n in rows]
+
+    @classmethod
+    def check(cls, phase: PhaseRecords) -> list[str]:
+        """Distances between recorded transfers against the table."""
+        return [f"{what}: {b - a} cycles, wanted {n}" for what, a, b, n in cls.rows(phase) if b - a != n]
 
 
 class RandomFaults(PhaseSequence):
