@@ -10,7 +10,8 @@ from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.switch.checks import check
-from tb.switch.frames import TABLE
+from tb.switch.coverage import COVERAGE
+from tb.switch.frames import TABLE, table_writes
 
 AXIS = StreamFormat()
 
@@ -26,9 +27,13 @@ def source_fifo(records: Records, name: str) -> Fifo[Beat]:
 
 
 def table_of(records: Records) -> dict[int, int]:
-    """``{index: port}`` of played table writes."""
-    words = records["data"].copy().view("<u4").ravel().tolist()
-    return {w & 0x3FF: w >> 11 for w in words if w >> 10 & 1}
+    """``{index: port}`` that played table writes leave."""
+    table: dict[int, int] = {}
+    for index, valid, port in table_writes(records):
+        table.pop(index, None)
+        if valid:
+            table[index] = port
+    return table
 
 
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
@@ -68,4 +73,5 @@ def plan(ports: int) -> BenchPlan:
         cfgs={"roce": 1, "prefix": 22},
         predict=predict,
         check=check,
+        coverage=COVERAGE,
     )

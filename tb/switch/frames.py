@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -27,11 +27,18 @@ def frame_to(rng: np.random.Generator, roce: int, destination: int, size: int, m
     return bytes(data)
 
 
-def table_records(entries: Mapping[int, int]) -> Records:
-    """Play records that write ``{index: port}``, one a cycle from cycle 1 on."""
-    out = TABLE.empty(len(entries))
-    words = np.array([port << 11 | 1 << 10 | index for index, port in entries.items()], "<u4")
-    out["cycle"] = np.arange(1, len(entries) + 1)
+def table_records(entries: Mapping[int, int] | Iterable[tuple[int, int, int]]) -> Records:
+    """Play records that write ``{index: port}``, or (index, valid, port), one a cycle from cycle 1 on."""
+    rows = [(i, 1, p) for i, p in entries.items()] if isinstance(entries, Mapping) else list(entries)
+    out = TABLE.empty(len(rows))
+    words = np.array([port << 11 | valid << 10 | index for index, valid, port in rows], "<u4")
+    out["cycle"] = np.arange(1, len(rows) + 1)
     out["keep"][:, 0] = 0xF
     out["data"] = words.view(np.uint8).reshape(-1, 4)
     return out
+
+
+def table_writes(records: Records) -> list[tuple[int, int, int]]:
+    """(index, valid, port) of played table writes, in order."""
+    words = records["data"].copy().view("<u4").ravel().tolist()
+    return [(w & 0x3FF, w >> 10 & 1, w >> 11) for w in words]

@@ -31,7 +31,17 @@ class SwitchSequence(PhaseSequence):
         item.cfg = {"roce": roce, "prefix": prefix}
         indices = rng.choice(1024, 2 * self.ports, replace=False).tolist()
         entries = {i: n % self.ports for n, i in enumerate(indices)}
-        item.plays["table"] = table_records(entries)
+        # an entry may change: written for another port before, taken out again, or of a port that is not there
+        spare = [x for x in rng.permutation(1024).tolist() if x not in entries][:6]
+        gone, nowhere = spare[:3], spare[3:]
+        writes = [(i, 1, (entries[i] + 1) % self.ports) for i in indices[:3]] + [(i, 1, 0) for i in gone]
+        writes += [(i, 1, port) for i, port in entries.items()] + [(i, 0, 0) for i in gone]
+        if self.ports not in (2, 4, 8):  # a port number of that many bits may be too large
+            writes += [(i, 1, self.ports + n % (8 - self.ports)) for n, i in enumerate(nowhere)]
+        else:
+            nowhere = []
+        item.plays["table"] = table_records(writes)
+        item.info |= {"gone": gone, "nowhere": nowhere}
         dest: list[list[int]] = [[] for _ in range(self.ports)]
         for i, port in entries.items():
             dest[port].append(prefix << 10 | i)
@@ -84,6 +94,7 @@ class Random(SwitchSequence):
             for n in range(24):
                 o = int(rng.integers(self.ports))
                 size = int(rng.integers(38, 300)) if rng.random() < 0.7 else int(rng.integers(300, LARGEST + 1))
+                size = LARGEST if rng.random() < 0.05 else size
                 frame = self.frame(item, rng, i, o, size, at, n)
                 beats = -(-size // 64)
                 if rng.random() < 0.3:
@@ -116,21 +127,22 @@ class Permutation(SwitchSequence):
 
 
 class Incast(SwitchSequence):
-    """All inputs to one output, each with frames waiting all the time: each is served once in N grants."""
+    """All inputs to one output, each with frames waiting all the time: each is served once in N grants.
 
-    phases = 3
+    Each output has its turn. One queue of an input fills its whole buffer when the frames are large.
+    """
+
+    phases = 8
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Frames of one size, of mixed sizes; the output at full rate or slowed."""
+        """Frames of one size, of mixed sizes, large ones; the output at full rate or slowed."""
         item = self.begin("incast", index, rng)
-        target = int(rng.integers(self.ports))
+        target = index % self.ports
+        low, high, count = ((640, 641, 16), (65, 1500, 16), (65, 1500, 16), (2000, LARGEST + 1, 13))[index % 4]
         for i in range(self.ports):
-            frames = []
-            for n in range(25):
-                size = 640 if index == 0 else int(rng.integers(65, 1500))
-                frames.append(self.frame(item, rng, i, target, size, START, n))
-            item.plays[f"s{i}"] = frames
-        if index == 2:
+            sizes = rng.integers(low, high, count).tolist()
+            item.plays[f"s{i}"] = [self.frame(item, rng, i, target, n, START, k) for k, n in enumerate(sizes)]
+        if index % 4 == 2:
             item.ready[f"m{target}"] = rng.random(500) < 0.6
         item.info["fair"] = target
         return item
@@ -181,34 +193,39 @@ class Gaps(SwitchSequence):
 
 
 class Unknown(SwitchSequence):
-    """Frames to nowhere among good ones: index not in the table, other prefix, too short to have one."""
+    """Frames to nowhere among good ones: index not in the table or taken out of it, other prefix, a port that
+    is not there, too short to have a destination."""
 
     phases = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """A third of the frames is dropped, more cells than an input has: they must come back."""
+        """Half of the frames is dropped, more cells than an input has: they must come back."""
         item = self.begin("unknown", index, rng)
         roce = item.cfg["roce"]
+        written = item.info["indices"] | set(item.info["gone"]) | set(item.info["nowhere"])
+        free = [x for x in range(1024) if x not in written]
         for i in range(self.ports):
             frames = []
             for n in range(70):
                 size = int(rng.integers(38, 800))
-                lost = int(rng.integers(38, LARGEST + 1))
-                good = self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n)
-                kind = int(rng.integers(6))
-                if kind == 0:
-                    free = next(x for x in rng.permutation(1024).tolist() if x not in item.info["indices"])
-                    good = Frame(frame_to(rng, roce, item.cfg["prefix"] << 10 | free, lost), START)
+                frame = self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n)
+                kind = int(rng.integers(8))
+                if kind in (0, 2, 3) and (low := (free, (), item.info["gone"], item.info["nowhere"])[kind]):
+                    to = item.cfg["prefix"] << 10 | int(rng.choice(low))
+                    frame = Frame(frame_to(rng, roce, to, self._lost(rng)), START)
                 elif kind == 1:
-                    bits = PREFIX_BITS[roce]
-                    other = item.cfg["prefix"] ^ 1 << int(rng.integers(bits))
-                    low = int(rng.choice(item.info["dest"][0])) & 0x3FF
-                    good = Frame(frame_to(rng, roce, other << 10 | low, lost), START)
-                elif kind == 2 and n % 4 == 0:
-                    good = Frame(good.data[: 33 if roce else 3], START)
-                frames.append(good)
+                    frame = Frame(frame_to(rng, roce, foreign(item, rng), self._lost(rng)), START)
+                elif kind == 4 and n % 4 == 0:
+                    frame = Frame(frame.data[: 33 if roce else 3], START)
+                frames.append(frame)
             item.plays[f"s{i}"] = frames
         return item
+
+    @staticmethod
+    def _lost(rng: np.random.Generator) -> int:
+        """Size of a frame to nowhere: any, a beat, the largest, too long."""
+        any_size, beat = int(rng.integers(38, LARGEST + 1)), int(rng.integers(38, 65))
+        return int(rng.choice([any_size, beat, LARGEST, LARGEST + 200]))
 
 
 class TooLong(SwitchSequence):
@@ -217,14 +234,23 @@ class TooLong(SwitchSequence):
     phases = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Lengths around the limit, and far beyond the buffer."""
+        """Lengths around the limit, and far beyond the buffer; some are unknown as well, and dropped whole."""
         item = self.begin("too_long", index, rng)
         beats = (MAX_BEATS - 1, MAX_BEATS, MAX_BEATS + 1, MAX_BEATS + 2, 3 * MAX_BEATS, 700)
         for i in range(self.ports):
             frames = []
-            for n in range(12):
+            for n in range(16):
                 size = 64 * beats[int(rng.integers(len(beats)))] - int(rng.integers(64))
-                frames.append(self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n))
+                frame = self.frame(item, rng, i, int(rng.integers(self.ports)), size, START, n)
+                if n % 4 == 3:
+                    frame = Frame(frame_to(rng, item.cfg["roce"], foreign(item, rng), size), START)
+                frames.append(frame)
             item.plays[f"s{i}"] = frames
         item.ready["m0"] = rng.random(300) < 0.5
         return item
+
+
+def foreign(item: PhaseItem, rng: np.random.Generator) -> int:
+    """A destination whose upper bits differ in one bit, its index in the table."""
+    other = item.cfg["prefix"] ^ 1 << int(rng.integers(PREFIX_BITS[item.cfg["roce"]]))
+    return other << 10 | int(rng.choice(item.info["dest"][0])) & 0x3FF
