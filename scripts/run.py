@@ -193,6 +193,8 @@ def _simulate(
             test_args += ["--trace-file", str(run_dir / "waves.fst")]
         else:
             plusargs.append(f"+dumpfile_path={run_dir / 'waves.fst'}")
+    if built.job.coverage:
+        test_args.append("--coverage-per-instance")  # else the instances of a module are one sum
     # pytest's variable would make cocotb's runner rename and judge the results itself
     under_pytest = os.environ.pop("PYTEST_CURRENT_TEST", None)
     try:

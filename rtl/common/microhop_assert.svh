@@ -4,6 +4,8 @@
 // MH_ASSERT(name, expr)  : expr must hold at every clock edge outside reset.
 // MH_NEVER_X(name, sig)  : sig has no unknown bit outside reset (seen by Icarus; two-valued elsewhere).
 //
+// Code coverage leaves them out: an assertion that holds never takes its failing side.
+//
 // They are immediate assertions in a clocked block, which Verilator, Icarus 11 and yosys all read;
 // `clk` and `rst` of the surrounding module are used. Synthesis drops them.
 `ifndef MICROHOP_ASSERT_SVH
@@ -14,13 +16,17 @@
 `define MH_NEVER_X(name, sig)
 `else
 `define MH_ASSERT(name, expr) \
+  /*verilator coverage_off*/ \
   always_ff @(posedge clk) begin : name \
     if (!rst && !(expr)) $fatal(1, "assertion %m failed"); \
-  end
+  end \
+  /*verilator coverage_on*/
 `define MH_NEVER_X(name, sig) \
+  /*verilator coverage_off*/ \
   always_ff @(posedge clk) begin : name \
     if (!rst && ((^(sig)) === 1'bx)) $fatal(1, "unknown value in %m"); \
-  end
+  end \
+  /*verilator coverage_on*/
 `endif
 
 `endif
