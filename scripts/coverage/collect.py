@@ -45,14 +45,12 @@ def collect(run_dir: Path, build: Built | Path | None = None) -> Path | None:
         return None
     found = dat.read(source)
     store = store_of(run_dir)
-    job = build.job if isinstance(build, Built) else _job(run)
-    files = list(job.sources) if job else []
-    name = points.identity(found, files)
+    name = points.identity(found)
     kept = store / f"{name}{points.SUFFIX}"
     if not kept.exists():
         sorted_points = points.of(found)
         sorted_points.max_width = COVERAGE_MAX_WIDTH
-        sorted_points.wide = _wide(job)
+        sorted_points.wide = _wide(build.job if isinstance(build, Built) else _job(run))
         points.save(kept, sorted_points)
     counts = run_dir / COUNTS
     top = int(found.counts.max(initial=0))

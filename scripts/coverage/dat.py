@@ -9,6 +9,7 @@ Written by Verilator 5.048; 5.006 writes the same.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from scripts.common import UserError, rel
 
 MAGIC = b"# SystemC::Coverage"
 DIGITS = 19
+FILE = re.compile(rb"\x01f\x02([^\x01\n']*)")
 Counts = NDArray[np.uint64]
 
 
@@ -35,6 +37,10 @@ class Dat:
     keys: bytes
     digest: str
     """Of `keys`: equal for two runs of one build."""
+
+    def files(self) -> list[str]:
+        """The source files that have points, sorted."""
+        return sorted({f.decode("utf-8", "replace") for f in set(FILE.findall(self.keys))})
 
     def points(self) -> list[dict[str, str]]:
         """Keys and values of each point, in order; CoverageError at a line that has none."""

@@ -118,10 +118,10 @@ def _texts(spots: dict[Spot, int]) -> dict[str, str]:
     return found
 
 
-def identity(dat: Dat, files: list[str]) -> str:
+def identity(dat: Dat) -> str:
     """Names a point list with the sources it belongs to: the digest of the points and of the files' texts."""
     total = hashlib.blake2b(dat.digest.encode(), digest_size=8)
-    for file in files:
+    for file in dat.files():
         path = ROOT / file
         total.update(path.read_bytes() if path.is_file() else b"")
     return total.hexdigest()
