@@ -54,10 +54,14 @@ def write(path: Path, counts: dict[str, int]) -> Path:
 
 
 class Regression:
-    """A regression's folder into which runs are put one by one."""
+    """A regression's folder into which runs are put one by one, of the project at `root`."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, root: Path) -> None:
+        (root / FILE).parent.mkdir(parents=True)
+        (root / "waivers").mkdir()
+        self.folder, self.root = folder, root
+        self.source, self.waivers = root / FILE, root / "waivers" / "a.toml"
+        self.source.write_text(SOURCE)
         self.records: list[Record] = []
 
     def run(self, counts: dict[str, int] | None, params: str = "default", block: str = "a") -> Record:

@@ -20,11 +20,9 @@ WHY = {"reason": "cannot happen here", "date": "2026-01-31"}
 @pytest.fixture
 def regression(tmp_path, monkeypatch):
     root = tmp_path / "root"
-    (root / "rtl" / "a").mkdir(parents=True)
-    (root / toy.FILE).write_text(toy.SOURCE)
     for module in (points, waivers):
         monkeypatch.setattr(module, "ROOT", root)
-    return toy.Regression(tmp_path / "regress")
+    return toy.Regression(tmp_path / "regress", root)
 
 
 def merged(regression, *known: Code) -> Merged:
@@ -162,7 +160,7 @@ def test_the_big_file_goes_and_the_points_are_kept_once(regression):
 
 def test_another_text_is_another_list(regression):
     regression.run({toy.IF: 1})
-    (points.ROOT / toy.FILE).write_text(toy.SOURCE + "// more\n")
+    regression.source.write_text(toy.SOURCE + "// more\n")
     regression.run({toy.IF: 1})
     found = merged(regression)
     assert hits(found) == {"if": 2}
