@@ -14,6 +14,7 @@ from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
+from tb.wire.coverage import COVERAGE
 from tb.wire.trusted import complaints
 
 AXIS = StreamFormat()
@@ -82,4 +83,5 @@ PLAN = BenchPlan(
     cfgs={"wire": WireCfg.width(), "loop": 1},
     predict=predict,
     check=complaints,
+    coverage=COVERAGE,
 )

@@ -48,6 +48,7 @@ class Foreign(PhaseSequence):
         """Native, then RoCEv2."""
         item = item_of("scapy_roce" if index else "scapy_native", random_cfg(rng, index), loop=False)
         made = [crafted(rng, op, n, bool(index)) for op in SLICE for n in (0, 1, 2, 3, 64, int(rng.integers(600)))]
+        item.info["maker"] = "scapy"
         item.info["expected"] = [(h, payload) for _, h, payload in made]
         item.info["counts"] = {"good": len(made)}
         cfg = WireCfg.unpack(item.cfg["wire"])
@@ -62,6 +63,7 @@ class SoftRoce(PhaseSequence):
         """All 412 frames, back to back as the credits allow."""
         item = item_of("softroce", random_cfg(rng, 1), loop=False)
         frames = [Frame(frame) for frame in captured()]
+        item.info["maker"] = "linux"
         item.info["counts"] = {"good": 411, "drop_icrc": 1, "drop_format": 0, "drop_fcs": 0}
         item.ready = {"m_pkt": stalls(rng, 0.3)}
         cfg = WireCfg.unpack(item.cfg["wire"])
@@ -83,13 +85,29 @@ class Capture(Smoke):
 
 
 class Checksum(PhaseSequence):
-    """IPv4 headers whose sum of words ends around 0xFFFF: the carry that goes around may carry again."""
+    """IPv4 headers whose sum of words ends around 0xFFFF: the carry that goes around may carry again.
+
+    Then headers of small words, whose sum does not carry at all.
+    """
+
+    phases = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """The low half of the source address makes the sum what it should be."""
         cfg = random_cfg(rng, 1)
-        item = item_of("checksum", cfg, loop=True)
-        item.plays = {"s_pkt": [self._packet(rng, cfg, j, n) for j in range(-2, 10) for n in (0, 64)]}
+        item = item_of(f"checksum{index}", cfg, loop=True)
+        if index == 0:
+            item.plays = {"s_pkt": [self._packet(rng, cfg, j, n) for j in range(-2, 10) for n in (0, 64)]}
+            return item
+        cfg.tos, cfg.ttl = int(rng.integers(64)), int(rng.integers(1, 65))
+        item.cfg["wire"] = cfg.pack()
+        packets = [packet(rng, 0x04, n, 1) for n in (0, 1, 64, 200)]
+        for one in packets:
+            one.side.src, one.side.dst = (
+                0x0A000000 | int(rng.integers(1 << 10)),
+                0x0A000000 | int(rng.integers(1 << 10)),
+            )
+        item.plays = {"s_pkt": packets}
         return item
 
     @staticmethod
@@ -174,18 +192,20 @@ class Errors(PhaseSequence):
     phases = 4
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Two phases with an eager receiver, two with one that stalls."""
+        """Two phases with an eager receiver, two with one that stalls and larger frames between."""
         roce = index % 2
         cfg = random_cfg(rng, roce)
         item = item_of(f"errors_{'roce' if roce else 'native'}", cfg, loop=False)
         item.info["every_counter"] = True
-        frames = []
+        frames: list[Frame] = []
         for bad in spoiled(rng, cfg):
-            frames.append(Frame(bad))
+            # with an eager receiver every other one finds an empty buffer
+            frames.append(Frame(bad, 40 * len(frames) if index < 2 and len(frames) % 2 else 0))
             if rng.random() < 0.6:
-                frames.append(Frame(wire_frame(rng, int(rng.choice(SLICE)), int(rng.integers(130)), cfg)))
-        if index >= 2:
-            item.ready = {"m_pkt": stalls(rng, 0.05)}
+                length = int(rng.integers(1000 if index >= 2 else 130))
+                frames.append(Frame(wire_frame(rng, int(rng.choice(SLICE)), length, cfg)))
+        if index >= 2:  # a stall so long that the bad ones meet a full buffer
+            item.ready = {"m_pkt": np.concatenate([np.zeros(1500, bool), stalls(rng, 0.05)])}
             frames = [frames[i] for i in rng.permutation(len(frames))]
         item.plays = {"s_axis": with_credits(frames, cfg, ready_at(item.ready.get("m_pkt")))}
         return item

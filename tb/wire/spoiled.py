@@ -36,12 +36,17 @@ def spoiled(rng: np.random.Generator, cfg: WireCfg) -> list[bytes]:
         end = 14 + int.from_bytes(frame[16:18], "big") if roce else len(frame) - 2
         for at in (bth + 2, bth + 8, bth + 12, end - 5, *range(end - 4, end)):
             out.append(refit(frame[:at] + bytes((frame[at] ^ 0x01,)) + frame[at + 1 :], roce))
+    for opcode in (0x04, 0x11):  # ICRC of a frame of one beat
+        edit(bth + 8, 0x01, 0, opcode)
     for flip in range(4):
         edit(bth + 1, 1 << flip)  # TVer
         edit(bth + 1, 0x10 << (flip % 2))  # PadCnt: length disagrees or ICRC is wrong
     if roce:
         for at, flip in ((12, 8), (13, 1), (14, 0x10), (14, 1), (23, 1), (36, 1), (37, 1), (16, 1), (17, 4), (17, 1)):
             edit(at, flip)
+        even = bytearray(wire_frame(rng, 0x0A, 100, cfg))  # both lengths agree, but are no multiple of 4
+        even[17], even[39] = even[17] + 2, even[39] + 2
+        out.append(refit(bytes(even) + bytes(2), roce))
         for at, flip in ((38, 1), (39, 4), (39, 1), (16, 0x20), (16, 0x80)):
             edit(at, flip)
     else:
@@ -55,6 +60,7 @@ def spoiled(rng: np.random.Generator, cfg: WireCfg) -> list[bytes]:
         out.append(refit(whole + bytes(n), roce))
     for extra in (4, 8, 60, 64, 128, 256, 64 * 70):  # payload above 4096, frame beyond the largest
         out.append(oversize(rng, 4096 + extra, cfg))
+    out.append(out[-1][:-1] + bytes((out[-1][-1] ^ 1,)))  # the same with a wrong frame CRC
     for opcode in (0x0A, 0x0B, 0x11):  # the length field ends inside the headers
         short = bytearray(wire_frame(rng, opcode, 0, cfg))
         del short[header_length(opcode, bool(roce)) + (0 if roce else 2) :]

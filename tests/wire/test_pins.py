@@ -17,6 +17,7 @@ from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseTest
 from tb.common.xcheck import unknown_signals
+from tb.wire.coverage import COVERAGE, OUTPUTS
 from tb.wire.env import PLAN
 from tb.wire.sequences import RandomBackPressure
 
@@ -67,10 +68,10 @@ class known_after_reset(uvm_test):
         await bench.begin_phase(number)
         for _ in range(20):
             await RisingEdge(top.clk)
-            names = ["s_pkt_tready", "m_axis_tvalid", "s_axis_tready", "m_pkt_tvalid", "free_cells"]
-            counters = ["cnt_good", "cnt_drop_fcs", "cnt_drop_format", "cnt_drop_icrc"]
-            if unknown := unknown_signals(top, names + counters):
+            if unknown := unknown_signals(top, list(OUTPUTS)):
                 raise AssertionError(f"unknown after reset: {', '.join(unknown)}")
         await ClockCycles(top.clk, 2)
+        COVERAGE.record("reset", ({"known": name} for name in OUTPUTS))
+        COVERAGE.save(ctx.run_dir)
         Result(ctx.run_dir).save()
         self.drop_objection()
