@@ -20,9 +20,8 @@ def page_of(file: str) -> str:
 
 
 def percent(cell: dict[str, int]) -> str:
-    """Hit of what is not waived; a dash when that is nothing."""
-    wanted = cell["total"] - cell["waived"]
-    return f"{100 * cell['hit'] / wanted:.1f} %" if wanted else "–"
+    """Hit or waived; a dash when there is nothing."""
+    return f"{100 * (cell['hit'] + cell['waived']) / cell['total']:.1f} %" if cell["total"] else "–"
 
 
 def short(count: int) -> str:

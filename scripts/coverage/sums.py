@@ -37,7 +37,7 @@ class Group:
     params: str
     points: Points
     counts: Counts
-    runs: int = 0
+    jobs: list[str] = field(default_factory=list)
 
     @property
     def top(self) -> str:
@@ -96,10 +96,22 @@ def add(runs: Sequence[Run], folder: Path) -> Sums:
         if key not in found:
             found[key] = Group(run.block, run.params, listed, np.zeros(len(listed), np.uint64))
         found[key].counts += counts
-        found[key].runs += 1
+        found[key].jobs.append(run.job)
         sums.runs += 1
     sums.groups = [found[key] for key in sorted(found)]
+    sums.errors += _shortened(sums.groups)
     return sums
+
+
+def _shortened(groups: list[Group]) -> list[str]:
+    """Runs with fewer points than others of the same build: a file that was cut off between two lines."""
+    said = []
+    for group in groups:
+        same = [g for g in groups if (g.block, g.params) == (group.block, group.params)]
+        full = max(len(g.points) for g in same if g.points.sources.items() >= group.points.sources.items())
+        if len(group.points) < full:
+            said += [f"job {job}: only {len(group.points)} of {full} points in its coverage.dat" for job in group.jobs]
+    return said
 
 
 def _reading(runs: Sequence[Run]) -> Iterable[tuple[Run, tuple[Counts, str] | CoverageError]]:

@@ -90,6 +90,14 @@ def test_counts_that_do_not_fit_their_points_are_an_error(regression):
     assert "7 counts for 1 points" in summary(regression.folder, regression.records)["errors"][0]
 
 
+def test_a_file_that_was_cut_off_between_two_lines_is_named(regression):
+    regression.run({toy.IF: 1, toy.ELSE: 1})
+    regression.run({toy.IF: 1})
+    regression.run({toy.IF: 1}, params="wide")
+    said = summary(regression.folder, regression.records)
+    assert said["errors"] == ["job 2 (a/t/default/verilator/1): only 1 of 2 points in its coverage.dat"]
+
+
 def test_a_broken_list_of_points_is_an_error_of_each_run(regression):
     fill(regression)
     for path in (regression.folder / "coverage").iterdir():
