@@ -16,14 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts.common import ROOT, rel
+from scripts.common import ROOT, UserError, rel
+from scripts.coverage.waivers import Functional, apply, load, stale
 from scripts.regress.records import Record, save
 from tb.common.coverage import BinInfo, Coverage
 
 FILE = "functional.json"
 PAIR = "_pair"
-Waivers = Mapping[tuple[str, str, str], str]
-"""Reason by (block, group.cover, bin)."""
 
 
 class BadFile(Exception):
@@ -130,18 +129,28 @@ def _block(bins: Iterable[BinInfo], hits: Mapping[tuple[str, str], int], waived:
     return {"hit": hit, "total": len(every), "waived": waived_bins, "covers": dict(sorted(covers.items()))}
 
 
-def _stale(blocks: Mapping[str, Any], waivers: Waivers) -> list[str]:
-    """Waivers of measured blocks that excuse nothing."""
-    found = []
-    for (block, cover, name), _ in sorted(waivers.items()):
-        if block not in blocks:
-            continue
-        bins = blocks[block]["covers"].get(cover, {"bins": {}})["bins"]
-        if name not in bins:
-            found.append(f"waiver of {block} {cover} '{name}': no such bin is declared")
-        elif bins[name]["hits"] >= bins[name]["at_least"]:
-            found.append(f"waiver of {block} {cover} '{name}': the bin is hit")
-    return found
+def _waived(
+    total: _Sum, waivers: list[Functional] | None, bins: Mapping[str, tuple[BinInfo, ...]]
+) -> dict[tuple[str, str, str], str]:
+    """Reason by (block, cover, bin) of the bins that are excused; waivers that excuse nothing are errors."""
+    if waivers is None:
+        try:
+            waivers = load().functional
+        except UserError as e:
+            total.errors.append(str(e))
+            waivers = []
+    every = [
+        ((block, b.cover, b.bin), total.hits[block].get((b.cover, b.bin), 0) >= b.at_least)
+        for block, listed in bins.items()
+        for b in listed
+    ]
+    reasons, uses = apply(waivers, every)
+    for waiver, use in zip(waivers, uses, strict=True):
+        if text := stale(waiver, use):
+            total.errors.append(text)
+        elif not use.judged and not total.bins(waiver.block):
+            total.errors.append(f"{waiver.where}: no block '{waiver.block}' declares coverage")
+    return reasons
 
 
 def holes(blocks: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -155,8 +164,8 @@ def holes(blocks: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def summary(folder: Path, records: Sequence[Record], waivers: Waivers | None = None) -> dict[str, Any]:
-    """Sum the runs of a regression and write functional.json into its folder.
+def summary(folder: Path, records: Sequence[Record], waivers: list[Functional] | None = None) -> dict[str, Any]:
+    """Sum the runs of a regression and write functional.json into its folder. `waivers`: default, spec/waivers.
 
     Listed is every block of which a run left hits; `hit` and `total` count bins, `waived` those of them
     that are not hit and have a waiver. Of a block that left nothing, nothing was measured: it is not there.
@@ -165,11 +174,12 @@ def summary(folder: Path, records: Sequence[Record], waivers: Waivers | None = N
     for record in sorted(records, key=lambda r: r.job.number):
         if record.functional is not None:
             total.add(folder / record.functional, record)
-    waivers = waivers or {}
+    bins = {block: total.bins(block) for block in sorted(total.hits)}
+    reasons = _waived(total, waivers, bins)
     blocks = {
-        block: _block(total.bins(block), hits, {(c, b): why for (x, c, b), why in waivers.items() if x == block})
-        for block, hits in sorted(total.hits.items())
+        block: _block(bins[block], total.hits[block], {(c, b): why for (x, c, b), why in reasons.items() if x == block})
+        for block in bins
     }
-    result = {"blocks": blocks, "holes": holes(blocks), "errors": total.errors + _stale(blocks, waivers)}
+    result = {"blocks": blocks, "holes": holes(blocks), "errors": total.errors}
     save(folder / FILE, result)
     return result
