@@ -45,7 +45,7 @@ class Report:
         return None
 
     def _code(self) -> Any:
-        from scripts.coverage.report import summary
+        from scripts.coverage.summary import summary
 
         return summary(self.folder, self.records)
 
@@ -73,7 +73,7 @@ class Report:
         from scripts.regress import trend
 
         entry = trend.entry(self.plan, self.records, code, functional)
-        return self._json("trend.json", trend.update(HISTORY, entry))
+        return self._json("trend.json", trend.update(HISTORY, entry, self.problems))
 
     def _page(self, **parts: Any) -> None:
         from scripts.regress import page
