@@ -101,12 +101,18 @@ class Report:
             "builds": builds,
         }
         trend = self._part("trend", lambda: self._trend(code, functional))
+        self._results()  # before the page, which links to it
+        known = len(self.problems)
         self._part(
             "index.html",
             lambda: self._page(
                 buckets=buckets or [], code=code, functional=functional, testplan=plan, mutants=mutants, trend=trend
             ),
         )
+        if len(self.problems) > known:
+            self._results()
+
+    def _results(self) -> None:
         self.summary["verdict"] = self.verdict()
         self.summary["problems"] = self.problems
         results = {**self.summary, "plan": self.plan.model_dump(exclude={"jobs"})}

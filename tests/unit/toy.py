@@ -112,7 +112,7 @@ def make(folder: Path, blocks: str = BLOCKS) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for name in ("models", "scripts"):
+    for name in ("models", "scripts", "tb/__init__.py", "tb/common"):
         (folder / name).symlink_to(ROOT / name)
     return folder
 
