@@ -67,7 +67,7 @@ def _figures(runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, dict[str
         for name in drawn:
             per_run = [[v for k, v in (e.get("figures") or {}).items() if k.rsplit("/", 1)[-1] == name] for e in runs]
             series[name] = [max(values) if values else None for values in per_run]
-        found.append(("figures", unit or "each in its unit", series))
+        found.append(("figures" if unit else "other figures", unit, series))
     return found
 
 
@@ -103,6 +103,7 @@ def _draw(name: str, title: str, series: Mapping[str, Values], ids: Sequence[str
             axes.spines[side].set_visible(False)
         axes.spines["bottom"].set_color(LINE)
         axes.tick_params(length=0, colors=SOFT, labelsize=9)
+        axes.tick_params(axis="x", pad=6)
         axes.grid(axis="y", color=LINE, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
@@ -138,7 +139,7 @@ def _labels(axes: Any, ends: list[tuple[float, str, str]], low: float, high: flo
             top = places[n] - step
     for y, (value, color, label) in zip(places, sorted(ends), strict=True):
         # as elsewhere on the page: 100 % means all
-        shown = f"{int(value * 10 + 1e-6) / 10:g}" if percent else f"{value:g}"
+        shown = f"{int(value * 10 + 1e-6) / 10:g}" if percent else f"{value:.4g}"
         text = f"{label.replace('_ns', '')} {shown}"
         axes.text(max(runs - 0.5, 0.5), y, f" {text}", color=color, va="center", ha="left", clip_on=False, fontsize=9)
 

@@ -74,7 +74,7 @@ def html(folder: Path, data: PageData) -> str:
     for r in records:
         links.place("t", r.job.block, r.job.test)
     part("places", lambda: views_coverage.places(data, links), None)
-    no_figures: dict[str, Any] = {"rows": [], "more": [], "shared": "", "met": 0, "total": 0}
+    no_figures: dict[str, Any] = {"rows": [], "more": [], "shared": "", "tests": [], "met": 0, "total": 0}
     no_coverage: dict[str, Any] = {"rows": [], "code": False, "functional": False}
     points = part("test plan", lambda: views_coverage.points_of_tests(data), {})
     by_number = {r.job.number: r for r in records}
@@ -136,9 +136,10 @@ def _tiles(data: PageData, shown: dict[str, Any]) -> list[dict[str, str]]:
     tiles.append(tile("coverage", line["text"] if line else "–", "line coverage"))
     tiles.append(tile("coverage", functional["text"] if functional else "–", "functional coverage"))
     plan = shown["testplan"]
-    failing = "bad-text" if plan and dict(plan["counts"]).get("failing") else ""
+    failing = dict(plan["counts"]).get("failing") if plan else 0
+    what = "test points closed" + (f", {failing} failing" if failing else "")
     tiles.append(
-        tile("testplan", f"{plan['closed']} / {plan['total']}" if plan else "–", "test points closed", failing)
+        tile("testplan", f"{plan['closed']} / {plan['total']}" if plan else "–", what, "bad-text" if failing else "")
     )
     low = "bad-text" if score and score["low"] else ""
     kind = f"{score['kind']} mutants killed" if score else "mutants killed"

@@ -105,7 +105,7 @@ def facts(data: PageData) -> list[tuple[str, str]]:
         ("commit", plan.commit or "unknown"),
         ("started", plan.started),
         ("took", "not known" if seconds is None else duration(float(seconds))),
-        ("simulated", f"{duration(run_s)} in {plural(ran, 'run')}"),
+        ("runs took", f"{duration(run_s)} in {plural(ran, 'run')}"),
         ("simulators", ", ".join(sorted({j.sim for j in plan.jobs})) or "none"),
         ("machine", machine),
         ("repeat", command),
@@ -140,7 +140,7 @@ def buckets(data: PageData, by_number: Mapping[int, Record], links: Links) -> li
                 "blocks": sorted({r.job.block for r in jobs}),
                 "sims": sorted({r.job.sim for r in jobs}),
                 "seed": b.get("seed"),
-                "lines": b.get("lines", []),
+                "lines": _excerpt(b),
                 "command": b.get("command", ""),
                 "first": job_ref(first, links) if first else None,
                 "log": links.file(b.get("log")),
@@ -151,6 +151,12 @@ def buckets(data: PageData, by_number: Mapping[int, Record], links: Links) -> li
             }
         )
     return found
+
+
+def _excerpt(bucket: Mapping[str, Any]) -> list[str]:
+    """The log's lines, where they say more than the title."""
+    lines = [str(x) for x in bucket.get("lines") or []]
+    return [] if lines == [bucket.get("title")] else lines
 
 
 def not_run(records: Sequence[Record]) -> list[tuple[str, int]]:
@@ -164,41 +170,54 @@ def expected(records: Sequence[Record], links: Links) -> list[dict[str, Any]]:
 
 
 def figure_rows(records: Sequence[Record], links: Links) -> dict[str, Any]:
-    """Figures with a target: the tightest shown, the rest folded; conditions that all share said once."""
+    """Figures with a target. `rows`: the worst of each name; `tests`: of each name and test. Tightest first.
+
+    `shared`: conditions that are the same wherever they are given, said once.
+    """
     found = figures.worst(records)
-    sets = [w.conditions for w in found if w.conditions]
-    shared = {k: v for k, v in sets[0].items() if all(s.get(k) == v for s in sets)} if sets else {}
-    rows = []
+    seen: dict[str, set[str]] = defaultdict(set)
+    times: Counter[str] = Counter(k for w in found for k in w.conditions)
     for w in found:
-        own = {k: v for k, v in w.conditions.items() if k not in shared}
-        rows.append(
-            {
-                "name": w.name,
-                "test": f"{w.block}/{w.test}",
-                "test_href": links.to("t", w.block, w.test),
-                "value": number(w.value),
-                "target": number(w.target),
-                "bound": "at least" if figures.more_is_better(w.figure) else "at most",
-                "unit": w.figure.unit,
-                "ok": w.ok,
-                "used": w.used,
-                "runs": w.runs,
-                "missed": w.missed,
-                "range": f"{number(w.low)} to {number(w.high)}" if w.low != w.high else "",
-                "conditions": conditions_text(own),
-                "job": job_ref(w.record, links),
-                "params": w.record.job.params,
-                "sim": w.record.job.sim,
-                "seed": w.record.job.seed,
-            }
-        )
-    shown = max(SHOWN_FIGURES, sum(not w.ok for w in found))
+        for k, v in w.conditions.items():
+            seen[k].add(str(v))
+    shared = {k: next(iter(v)) for k, v in seen.items() if len(v) == 1 and 2 * times[k] > len(found)}
+    rows = [_figure_row(w, shared, links) for w in found]
+    first: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        first.setdefault(row["name"], row)
+    several = len(first) < len(rows)
+    by_name = list(first.values())
+    shown = max(SHOWN_FIGURES, sum(not row["ok"] for row in by_name))
     return {
-        "rows": rows[:shown],
-        "more": rows[shown:],
+        "rows": by_name[:shown],
+        "more": by_name[shown:],
+        "tests": rows if several else [],
         "shared": conditions_text(shared),
         "met": sum(w.ok for w in found),
         "total": len(found),
+        "names": len(by_name),
+    }
+
+
+def _figure_row(w: figures.Worst, shared: Mapping[str, Any], links: Links) -> dict[str, Any]:
+    return {
+        "name": w.name,
+        "test": f"{w.block}/{w.test}",
+        "test_href": links.to("t", w.block, w.test),
+        "value": number(w.value),
+        "target": number(w.target),
+        "bound": "at least" if figures.more_is_better(w.figure) else "at most",
+        "unit": w.figure.unit,
+        "ok": w.ok,
+        "used": w.used,
+        "runs": w.runs,
+        "missed": w.missed,
+        "range": f"{number(w.low)} to {number(w.high)}" if w.low != w.high else "",
+        "conditions": conditions_text({k: v for k, v in w.conditions.items() if k not in shared}),
+        "job": job_ref(w.record, links),
+        "params": w.record.job.params,
+        "sim": w.record.job.sim,
+        "seed": w.record.job.seed,
     }
 
 

@@ -40,8 +40,8 @@ def share(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def percent_text(part: float, total: float) -> str:
     """As 99.9 %: rounded down, so that 100 % means all."""
-    tenths = math.floor(1000 * part / total + 1e-9)
-    return f"{tenths // 10} %" if tenths % 10 == 0 else f"{tenths / 10:.1f} %"
+    tenths = min(1000, math.floor(1000 * part / total + 1e-9))
+    return "100 %" if tenths == 1000 else f"{tenths / 10:.1f} %"
 
 
 def block_of(path: str) -> str:
@@ -191,7 +191,7 @@ def _covers(block: str, part: Mapping[str, Any] | None, links: Links) -> list[di
                 "name": name,
                 "id": links.place("c", block, name),
                 "kind": c.get("kind", ""),
-                "share": share({**c, "waived": c.get("waived") or sum(bool(r["waived"]) for r in rows)}),
+                "share": share({**c, "waived": sum(bool(r["waived"]) and not r["hit"] for r in rows)}),
                 "points": _points(block, common, links),
                 "bins": rows,
                 "left_out": left_out,
