@@ -44,9 +44,10 @@ def spoiled(rng: np.random.Generator, cfg: WireCfg) -> list[bytes]:
     if roce:
         for at, flip in ((12, 8), (13, 1), (14, 0x10), (14, 1), (23, 1), (36, 1), (37, 1), (16, 1), (17, 4), (17, 1)):
             edit(at, flip)
-        even = bytearray(wire_frame(rng, 0x0A, 100, cfg))  # both lengths agree, but are no multiple of 4
-        even[17], even[39] = even[17] + 2, even[39] + 2
-        out.append(refit(bytes(even) + bytes(2), roce))
+        for extra in (1, 2, 3):  # both lengths agree, but are no multiple of 4: with those bytes there, and without
+            odd = bytearray(wire_frame(rng, 0x0A, 100, cfg))
+            odd[17], odd[39] = odd[17] + extra, odd[39] + extra
+            out += [refit(bytes(odd) + bytes(extra), roce), refit(bytes(odd), roce)]
         for at, flip in ((38, 1), (39, 4), (39, 1), (16, 0x20), (16, 0x80)):
             edit(at, flip)
     else:
