@@ -205,7 +205,7 @@ class Errors(PhaseSequence):
                 length = int(rng.integers(1000 if index >= 2 else 130))
                 frames.append(Frame(wire_frame(rng, int(rng.choice(SLICE)), length, cfg)))
         if index >= 2:  # a stall so long that the bad ones meet a full buffer
-            item.ready = {"m_pkt": np.concatenate([np.zeros(1500, bool), stalls(rng, 0.05)])}
+            item.ready = {"m_pkt": np.concatenate([np.zeros(1500, bool), np.resize(stalls(rng, 0.2), 2500)])}
             frames = [frames[i] for i in rng.permutation(len(frames))]
         item.plays = {"s_axis": with_credits(frames, cfg, ready_at(item.ready.get("m_pkt")))}
         return item
