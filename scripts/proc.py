@@ -68,6 +68,10 @@ class _Watcher:
             self._running.discard(group)
             self._say(f"- {group}\n")
 
+    def running(self) -> list[int]:
+        with self._lock:
+            return sorted(self._running)
+
     def _say(self, text: str) -> bool:
         if self._shell is None or self._shell.stdin is None:
             return False
@@ -182,6 +186,12 @@ def run_group(
         _watcher.remove(child.pid)
         child.wait()
     return Ended(child.returncode, time.monotonic() - start, timed_out, peak)
+
+
+def kill_groups() -> None:
+    """Kill every group that this process runs now, in whichever thread; each run_group sees its child die."""
+    for group in _watcher.running():
+        _kill(group, _descendants(group))
 
 
 def _lives(process: psutil.Process) -> bool:

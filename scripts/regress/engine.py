@@ -14,6 +14,8 @@ An engine is made, used and closed by one thread.
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +47,15 @@ class Done:
     """In words: what became of the worker, or the text of the exception."""
     raised: bool = False
     """The function raised: doing it again would not help."""
+
+
+def attempt(function: Function, payload: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """In a worker: what `function` returned, or else its exception in words, as not every exception can be sent."""
+    try:
+        return function(payload), ""
+    except Exception as e:
+        where = traceback.extract_tb(e.__traceback__)[-1]
+        return None, f"{type(e).__name__}: {e} ({os.path.basename(where.filename)}:{where.lineno})"
 
 
 class Engine(Protocol):

@@ -1,14 +1,338 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ENGINE=dask: the workers of a Dask cluster. Not there yet."""
+"""ENGINE=dask: the workers of a Dask cluster, somebody's (DASK=<scheduler>) or one of our own on this machine.
+
+The scheduler itself gives a lost worker's task to another worker; when that killed several workers
+(distributed.scheduler.allowed-failures, 3 unless configured), the task ends as lost. Nothing waits for ever:
+not for a scheduler that is not there, nor for workers that do not come.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import queue
+import shutil
+import signal
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
-from scripts.common import UserError
-from scripts.regress.engine import Engine, Function
+from scripts.common import BUILD, ROOT, UserError
+from scripts.proc import kill_groups, kill_trees
+from scripts.regress.dask_worker import WrongWorker, home_of, look, run_task
+from scripts.regress.engine import Done, Function, Task
+
+CONNECT_S = 10.0
+ANSWER_S = 20.0
+"""Longest time in which a scheduler or worker that lives answers a short question."""
+LOOK_S = 1.0
+WAIT_S = 60
 
 
-def dask_engine(jobs: int, settings: dict[str, str], function: Function, folder: Path | None) -> Engine:
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Threads and processes that begin in here, and theirs, leave Ctrl-C to the main process."""
+    resource_tracker.ensure_running()  # would undo the mask, started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class DaskEngine:
+    """Tasks as futures of one client; see scripts/regress/engine.py."""
+
+    def __init__(
+        self,
+        name: str,
+        cluster: Any,
+        function: Function,
+        folder: Path,
+        *,
+        jobs: int | None,
+        wait_s: float,
+        why_none: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`cluster`: an address, or a cluster that ends with this engine. `jobs`: None for as many as there are."""
+        from distributed import Client
+
+        self.name = name
+        self._cluster = None if isinstance(cluster, str) else cluster
+        self._jobs, self._wait_s, self._why_none = jobs, wait_s, why_none
+        self._function = function
+        self._prefix = f"microhop-{uuid.uuid4().hex[:12]}"
+        self._count = 0
+        self._out: dict[str, tuple[Task, Any]] = {}
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._ended: list[Done] = []
+        self._workers: set[str] = set()
+        self._seen = self._looked = time.monotonic()
+        self._closed = False
+        _quiet()
+        if self._cluster is None:
+            _try(cluster)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._mark = folder / f".{self._prefix}"
+        self._mark.touch()
+        with without_interrupts():
+            self._client = Client(cluster, timeout=CONNECT_S, set_as_default=False, name="microhop")
+        self._home = home_of(self._mark)
+
+    @property
+    def slots(self) -> int:
+        return self._jobs or max(1, len(self._workers))
+
+    def start(self) -> None:
+        """Wait for the first worker and look at all that are there; UserError when they cannot be used."""
+        limit = time.monotonic() + self._wait_s
+        while not self._look():
+            if time.monotonic() > limit:
+                raise UserError(f"ENGINE={self.name}: {self._nobody()}")
+            time.sleep(0.1)
+        threads = self._ask(self._client.scheduler.ncores) or {}
+        many = sorted(a for a, n in threads.items() if n != 1)
+        if many:
+            raise UserError(f"DASK: worker {many[0]} has {threads[many[0]]} threads; start workers with --nthreads 1")
+        answers = self._everywhere(look(str(ROOT)), self._home)
+        for address, answer in sorted(answers.items()):
+            if isinstance(answer, BaseException):
+                answer = f"cannot load the project: {_first(answer)}"
+            if answer:
+                raise UserError(f"DASK: worker {address} {answer}")
+
+    def submit(self, task: Task) -> None:
+        self._count += 1
+        # a key of its own for each time: the scheduler would give an old key's result
+        key = f"{self._prefix}-{self._count}-{task.key}"
+        try:
+            future = self._client.submit(run_task, self._function, task.payload, self._home, key=key, pure=False)
+        except Exception as e:  # the client closed itself: it gave the scheduler up
+            self._ended.append(Done(task, None, f"the Dask scheduler is gone: {_first(e)}"))
+            return
+        self._out[key] = (task, future)
+        future.add_done_callback(self._events.put)
+
+    def wait(self, timeout_s: float) -> list[Done]:
+        limit = time.monotonic() + timeout_s
+        while not self._ended and not self._closed:
+            left = limit - time.monotonic()
+            with suppress(queue.Empty):
+                self._take(self._events.get(timeout=max(0.0, min(left, LOOK_S))))
+                while not self._events.empty():
+                    self._take(self._events.get())
+            if time.monotonic() - self._looked > LOOK_S:
+                self._watch()
+            if left <= 0:
+                break
+        ended, self._ended = self._ended, []
+        return ended
+
+    def close(self, kill: bool = False) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        futures = [f for _, f in self._out.values()]
+        self._out.clear()
+        for future in futures:
+            # what has not begun will not; what runs ends with its simulator
+            future.release()
+        if kill and futures:
+            self._everywhere(kill_groups)
+        with suppress(Exception):
+            self._client.close(timeout=ANSWER_S)
+        if self._cluster is not None:
+            _close_cluster(self._cluster)
+        self._mark.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(kill=kind is not None)
+
+    def _take(self, future: Any) -> None:
+        """A future changed: its task ends, unless the result was lost on its way here and is made anew."""
+        if future.key not in self._out:
+            return
+        task = self._out[future.key][0]
+        if future.status == "finished":
+            try:
+                result, raised = future.result(timeout=ANSWER_S)
+            except Exception as e:
+                if future.status == "finished" and not isinstance(e, TimeoutError):
+                    self._end(future.key, Done(task, None, f"its result cannot be read: {_first(e)}"))
+                else:
+                    future.add_done_callback(self._events.put)
+                return
+            self._end(future.key, Done(task, result, raised, result is None))
+        elif future.status == "error":
+            self._fail(future, task)
+        elif future.status in ("cancelled", "lost"):
+            gone = self._client.status != "running"
+            self._end(future.key, Done(task, None, "the Dask scheduler is gone" if gone else "it was cancelled"))
+        else:
+            future.add_done_callback(self._events.put)
+
+    def _fail(self, future: Any, task: Task) -> None:
+        from distributed import KilledWorker
+
+        try:
+            error = future.exception(timeout=ANSWER_S)
+        except Exception as e:
+            error = e
+        if isinstance(error, WrongWorker):
+            # it joined after the start; without it, the others do the work
+            address, why = error.args
+            self._ask(self._client.retire_workers, [address])
+            self._out.pop(future.key)
+            self._ended += [] if self._workers - {address} else [Done(task, None, f"worker {address} {why}")]
+            if self._workers - {address}:
+                self.submit(task)
+        elif isinstance(error, KilledWorker):
+            count = error.allowed_failures + 1
+            text = f"{count} Dask workers ended while they ran it, the last was {error.last_worker.address}"
+            self._end(future.key, Done(task, None, text))
+        else:
+            text = f"a Dask worker cannot run it: {type(error).__name__}: {_first(error)}"
+            self._end(future.key, Done(task, None, text, raised=True))
+
+    def _end(self, key: str, done: Done) -> None:
+        _, future = self._out.pop(key)
+        future.release()
+        self._ended.append(done)
+
+    def _look(self) -> set[str]:
+        """Which workers there are; what a scheduler does not answer counts as none."""
+        self._looked = time.monotonic()
+        self._workers = set(self._ask(self._client.scheduler.ncores) or {})
+        if self._workers:
+            self._seen = time.monotonic()
+        return self._workers
+
+    def _watch(self) -> None:
+        """Give up what waits for workers that have been gone for too long, or for a scheduler that is."""
+        closed = self._client.status == "closed"
+        if not closed and (self._look() or time.monotonic() - self._seen < self._wait_s):
+            return
+        why = "the Dask scheduler is gone" if closed else self._nobody()
+        for key, (task, _) in list(self._out.items()):
+            self._end(key, Done(task, None, why))
+
+    def _nobody(self) -> str:
+        why = self._why_none()
+        return f"no worker for {self._wait_s:g} s (WAIT= sets how long)" + (f": {why}" if why else "")
+
+    def _ask(self, question: Callable[..., Any], *args: Any) -> Any:
+        """Call something of the client and wait for it, not for ever; None when there is no answer."""
+
+        async def call() -> Any:
+            return await question(*args)
+
+        if self._client.status == "closed":
+            return None
+        with suppress(Exception):
+            return self._client.sync(call, callback_timeout=ANSWER_S)
+        return None
+
+    def _everywhere(self, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
+        """Call `function` in each worker beside what it runs; its answers, exceptions among them, by address."""
+
+        async def call() -> Any:
+            return await self._client.run(function, *args, on_error="return")
+
+        return self._ask(call) or {}
+
+
+def _try(address: str) -> None:
+    """UserError when nothing that speaks Dask answers at `address`: a client that fails to connect lingers."""
+    from distributed.comm import connect
+
+    async def call() -> None:
+        # its own limit ends with the connection; whoever takes the call may still say nothing
+        comm = await asyncio.wait_for(connect(address, timeout=CONNECT_S), CONNECT_S + 1)
+        comm.abort()
+
+    try:
+        asyncio.run(call())
+    except (OSError, ValueError, TypeError) as e:
+        raise UserError(
+            f"DASK={address}: no scheduler answers there ({_first(e)}); an address is written tcp://host:8786"
+        ) from None
+
+
+def _quiet() -> None:
+    """What happens to workers is told by the tasks that it costs, not by the packages' logs."""
+    for name in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _first(error: BaseException | None) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+
+
+def _close_cluster(cluster: Any) -> None:
+    """Close politely; then see that no worker process of it is left."""
+    pids = [w.pid for w in cluster.workers.values() if getattr(w, "pid", None)]
+    with suppress(Exception):
+        cluster.close(timeout=ANSWER_S)
+    kill_trees(pids)
+
+
+def wait_limit(settings: dict[str, str], default: int) -> int:
+    """WAIT=: seconds without any worker after which tasks are given up."""
+    from scripts.settings import whole_number
+
+    return whole_number("WAIT", settings.get("WAIT") or str(default))
+
+
+class _Local(DaskEngine):
+    """A cluster of our own; its scratch folder goes with it."""
+
+    scratch: Path
+
+    def close(self, kill: bool = False) -> None:
+        super().close(kill)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def dask_engine(jobs: int, settings: dict[str, str], function: Function, folder: Path | None) -> DaskEngine:
     """The engine on the scheduler at DASK=, or else on a cluster of `jobs` processes here."""
-    raise UserError("ENGINE=dask: not there yet")
+    wait_s = wait_limit(settings, WAIT_S)
+    folder = folder or BUILD / "regress"
+    engine: DaskEngine
+    if settings.get("DASK"):
+        engine = DaskEngine("dask", settings["DASK"], function, folder, jobs=None, wait_s=wait_s)
+    else:
+        import dask
+        from distributed import LocalCluster
+
+        scratch = Path(tempfile.mkdtemp(prefix="microhop-dask-"))
+        _quiet()
+        # the workers start processes; their own memory says nothing
+        options = {"memory_limit": 0, "local_directory": str(scratch), "silence_logs": logging.CRITICAL + 1}
+        with without_interrupts(), dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
+            cluster = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                host="127.0.0.1",
+                **options,
+            )
+        engine = _Local("dask", cluster, function, folder, jobs=jobs, wait_s=wait_s)
+        engine.scratch = scratch
+    try:
+        engine.start()
+    except BaseException:
+        engine.close(kill=True)
+        raise
+    return engine

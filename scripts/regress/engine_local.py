@@ -12,16 +12,15 @@ import os
 import signal
 import threading
 import time
-import traceback
 from collections import deque
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scripts.common import UserError
 from scripts.proc import kill_trees
-from scripts.regress.engine import Done, Function, Task
+from scripts.regress.engine import Done, Function, Task, attempt
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
@@ -53,15 +52,6 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
     """When the parent is gone, go too, and with us (scripts/proc.py) the simulator."""
     parent.join()
     os._exit(1)
-
-
-def attempt(function: Function, payload: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """What `function` returned, or else the exception in words: those of any class can be sent."""
-    try:
-        return function(payload), ""
-    except Exception as e:
-        where = traceback.extract_tb(e.__traceback__)[-1]
-        return None, f"{type(e).__name__}: {e} ({os.path.basename(where.filename)}:{where.lineno})"
 
 
 class _Worker:

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scripts.blocks import Block, Blocks, Test
@@ -125,10 +125,10 @@ def commit() -> str:
     return head.stdout.strip() + ("+" if status.stdout.strip() else "") if head.returncode == 0 else ""
 
 
-def sources_digest() -> str:
+def sources_digest(folders: Iterable[str] = SOURCES) -> str:
     """Hash of everything that decides a job's result: a regression goes on only with the same."""
     total = hashlib.sha256()
-    for folder in SOURCES:
+    for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in SOURCE_SUFFIXES and "__pycache__" not in path.parts:
                 total.update(f"{path.relative_to(ROOT)}\n".encode())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engines of make regress: every task ends exactly once, whatever becomes of its worker."""
+"""The local engine of make regress: every task ends exactly once, whatever becomes of its worker."""
 
 from __future__ import annotations
 
@@ -7,62 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from scripts.common import ROOT, UserError
-from scripts.regress.engine import Done, Engine, Task, engine_for
+from scripts.regress.engine import Done, Task, engine_for
+from tests.engine_kit import LIMIT_S, appears, ends, gone, squares, values
 from tests.engine_tasks import work
-
-LIMIT_S = 60
-
-
-def squares(numbers: range) -> list[Task]:
-    return [Task(f"square-{n}", {"do": "square", "x": n, "s": 0.02}) for n in numbers]
-
-
-def ends(engine: Engine, count: int, limit_s: float = LIMIT_S) -> list[Done]:
-    """What `count` tasks ended with; AssertionError when that takes too long."""
-    found: list[Done] = []
-    limit = time.monotonic() + limit_s
-    while len(found) < count:
-        assert time.monotonic() < limit, f"only {[d.task.key for d in found]}"
-        found += engine.wait(0.5)
-    return found
-
-
-def appears(path: Path, engine: Engine | None = None, done: list[Done] | None = None) -> list[int]:
-    """The pids that a task writes; `done` gets what ends in the meantime."""
-    limit = time.monotonic() + LIMIT_S
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < limit, f"{path} does not appear"
-        if engine is None:
-            time.sleep(0.02)
-        else:
-            ended = engine.wait(0.02)
-            assert done is not None or not ended, ended
-            if done is not None:
-                done += ended
-    return [int(x) for x in path.read_text().split()]
-
-
-def gone(pid: int) -> bool:
-    """It ended within two seconds; a zombie counts."""
-    for _ in range(100):
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def values(done: list[Done]) -> dict[str, object]:
-    assert len({d.task.key for d in done}) == len(done), "a task ended twice"
-    return {d.task.key: d.result and d.result["y"] for d in done}
 
 
 def test_local_runs_them_all():
