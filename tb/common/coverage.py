@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,10 +160,10 @@ class Coverage:
         points = [c for c in group.covers if isinstance(c, Cover)]
         crosses = [c for c in group.covers if isinstance(c, Cross)]
         made_points = [
-            CoverPoint(
+            _Point(
                 f"{prefix}.{c.name}",
-                xf=_getter(c.field or c.name),
-                rel=_relation(c.bins),
+                xf=_matcher(c.field or c.name, c.bins),
+                rel=operator.contains,
                 bins=list(range(len(c.bins))),  # they are hashed at every sample: numbers, not Bins
                 bins_labels=[b.name for b in c.bins],
                 at_least=c.at_least,
@@ -171,7 +172,7 @@ class Coverage:
             for c in points
         ]
         made_crosses = [
-            CoverCross(
+            _Cross(
                 f"{prefix}.{c.name}",
                 items=[f"{prefix}.{o}" for o in c.of],
                 ign_bins=list(c.never),
@@ -180,7 +181,8 @@ class Coverage:
             for c in crosses
         ]
         counting: Any = sample
-        for decorator in (*reversed(made_crosses), *reversed(made_points)):
+        decorators: list[Any] = [*reversed(made_crosses), *reversed(made_points)]
+        for decorator in decorators:
             counting = decorator(counting)
         typed: Callable[[Sample], None] = counting
         return typed
@@ -216,13 +218,35 @@ class Coverage:
         (run_dir / FILE).write_text(json.dumps(data) + "\n", encoding="utf-8")
 
 
+class _Point(CoverPoint):
+    """Without the running percentage: it walks over all bins twice a sample, and hits are what is reported."""
+
+    coverage = 0
+
+
+class _Cross(CoverCross):
+    """The same for a cross."""
+
+    coverage = 0
+
+
 def _never(names: tuple[str, ...], never: Sequence[tuple[str | None, ...]]) -> bool:
     return any(all(w is None or w == n for w, n in zip(x, names, strict=True)) for x in never)
 
 
-def _getter(name: str) -> Callable[[Sample], Any]:
-    return lambda sample: sample.get(name, ABSENT)
+def _matcher(name: str, bins: Sequence[Bin]) -> Callable[[Sample], frozenset[int]]:
+    """Numbers of the bins that a sample's field falls into; values come again, so they are looked up once."""
+    known: dict[Any, frozenset[int]] = {ABSENT: frozenset()}
 
+    def find(value: Any) -> frozenset[int]:
+        return frozenset(i for i, b in enumerate(bins) if b.holds(value))
 
-def _relation(bins: Sequence[Bin]) -> Callable[[Any, int], bool]:
-    return lambda value, number: bins[number].holds(value)
+    def match(sample: Sample) -> frozenset[int]:
+        value = sample.get(name, ABSENT)
+        if not isinstance(value, Hashable):
+            return find(value)
+        if value not in known:
+            known[value] = find(value)
+        return known[value]
+
+    return match

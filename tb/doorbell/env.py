@@ -5,25 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from models.doorbell import Doorbell
 from models.kernel import Beat, Kernel, Sink
-from models.memory import Memory, Windows
+from models.memory import Memory
 from models.protocol import DoorbellCfg, Wr
 from tb.common.axi import memory_prediction, memory_rows
-from tb.common.beats import Records, StreamFormat, frames_from_beats
+from tb.common.beats import Records, frames_from_beats
 from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
-
-AW = StreamFormat(4, 24)  # side: beats - 1, write ID (4 bits), offset (12 bits)
-W = StreamFormat()  # keep: the strobes
-B = StreamFormat(4, 6)  # side: write ID, response (2 bits)
-WR = StreamFormat(64, Wr.width(), Wr.pack)
-LINES = 36864  # host window of tb_doorbell
-WINDOWS = Windows(host_bytes=LINES * 64, gpu_bytes=1024 * 64)
+from tb.doorbell.coverage import COVERAGE
+from tb.doorbell.ports import AW, WINDOWS, WR, B, W, counters
 
 
 def _items(records: Records) -> list[tuple[int, Beat]]:
@@ -51,9 +44,9 @@ def _at(records: Records, taken: list[tuple[int, Beat]]) -> Records:
 def status(changes: list[tuple[int, tuple[int, ...]]]) -> list[tuple[int, int]]:
     """Counters as the bench's status vector shows them."""
     out = []
-    for cycle, (halted, *counters) in changes:
+    for cycle, (halted, *counts) in changes:
         value = halted
-        for counter in counters:
+        for counter in counts:
             value = value << 32 | counter
         out.append((cycle, value))
     return out
@@ -109,12 +102,6 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     return [f"work request {wrong} of {len(works)} ({len(got)} came): design {have}, posted {want}"]
 
 
-def counters(value: Any) -> dict[str, int]:
-    """Status vector by counter."""
-    word = int.from_bytes(np.asarray(value, "<u4").tobytes(), "little")
-    return {n: word >> 32 * (len(Doorbell.COUNTERS) - 1 - i) & 0xFFFFFFFF for i, n in enumerate(Doorbell.COUNTERS)}
-
-
 def check_all(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """:func:`check`, and the counters at the end (``info["final"]``: {counter: value})."""
     lines = check(ctx, phase)
@@ -133,4 +120,5 @@ PLAN = BenchPlan(
     cfgs={"doorbell": DoorbellCfg.width()},
     predict=predict,
     check=check_all,
+    coverage=COVERAGE,
 )

@@ -16,7 +16,7 @@ from models.memory import MemoryTiming, Poke, WindowTiming
 from models.protocol import CQE_SYN, WQE, DoorbellCfg, Wr
 from tb.common.axi import poke_file, timing_file
 from tb.common.uvm import PhaseItem
-from tb.doorbell.env import AW, W
+from tb.doorbell.ports import AW, W
 
 HALVES = (0x800, 0x900)
 FULL = (1 << 64) - 1
@@ -76,6 +76,7 @@ FAULTS = {
     "ds beyond four blocks": lambda raw, rng: _patch(raw, 7, bytes([int(rng.integers(17, 64))])),
     "inline longer than ds": lambda raw, rng: _count(raw, wqe.INLINE | int(rng.choice(TOO_LONG))),
     "inline shorter than ds": lambda raw, rng: _patch(_count(raw, wqe.INLINE | 12), 7, b"\x05"),
+    "NOP with segments": lambda raw, rng: _patch(raw, 3, bytes([WQE.NOP])),
     "two data segments": lambda raw, rng: _patch(_count(raw, 4), 7, b"\x05"),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ class RandomProducers(PhaseSequence):
     phases = 9
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        log = int(rng.choice([4, 5, 6, 10, 15]))
+        log = (4, 5, 6, 10, 15)[index % 5]
         small = log < 10
         latency, jitter = int(rng.integers(1, 120)), int(rng.integers(0, 20))
         wrap = int(rng.choice([0, 1 << min(log, 15), 0x8000]))
@@ -37,6 +37,9 @@ class RandomProducers(PhaseSequence):
             self._ring(p, posted)
             if small:  # the next batch may reuse the slots: this one must be through
                 p.at += 600 + 3 * latency
+                if rng.random() < 0.3:  # nothing is on its way: the store carries it
+                    p.post(p.next_good, "bf")
+                    p.at += 200
             elif rng.random() < 0.7:
                 p.at += int(rng.integers(0, 2 * latency))
         p.at += 1500
@@ -72,7 +75,7 @@ class Torture(PhaseSequence):
     phases = 20
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        log = int(rng.integers(0, 6))
+        log = index % 6
         p = Producer(
             rng,
             sq_log=log,

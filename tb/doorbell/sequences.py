@@ -8,7 +8,7 @@ import numpy as np
 from models import wqe
 from models.protocol import CQE_SYN, WQE, Wr
 from tb.common.uvm import PhaseItem, PhaseSequence
-from tb.doorbell.env import LINES
+from tb.doorbell.ports import LINES
 from tb.doorbell.producer import FAULTS, FULL, M16, Producer, bad_wqe, good_wqe
 
 LOC_QP_OP = CQE_SYN.LOC_QP_OP
@@ -36,7 +36,7 @@ class BlueFlame(PhaseSequence):
         p = Producer(rng, ci0=0xFFF0, sq_log=9)
         for gap in (60, 8, 2):
             for size in (0, 12, 28, 29, 44, 60, 92, 93, 100, 156, 157, 220):
-                for op in (WQE.WRITE, WQE.SEND):
+                for op in (WQE.WRITE, WQE.SEND) if size else (WQE.WRITE, WQE.SEND, WQE.WRITE_IMM, WQE.SEND_IMM):
                     p.post(good_wqe(rng, p.pi, p.cfg.qpn, size=size, opcode=op), "bf")
                     p.at += gap
             p.at += 600
@@ -83,15 +83,16 @@ class Inline(PhaseSequence):
 class Wraps(PhaseSequence):
     """Every ring size and start around the wrap of ring and index, WQEs of 1 to 4 blocks at every offset."""
 
-    phases = 15
+    phases = 30
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        log = index + 1
+        turn, log = divmod(index, 15)
+        log += 1
         ring = 1 << log
-        p = Producer(rng, sq_log=log, ci0=-int(rng.integers(1, 9)), latency=20)
-        for _ in range(24):
-            for _ in range(min(4, max(1, ring // 4))):
-                blocks = int(rng.integers(1, min(4, ring) + 1))
+        p = Producer(rng, sq_log=log, ci0=-1 - turn, latency=20)  # two blocks across the end, then up to it
+        for batch in range(24 - 16 * turn):
+            for i in range(min(4, max(1, ring // 4))):
+                blocks = int(rng.integers(1, min(4, ring) + 1)) if batch or i else 2
                 p.fill(
                     good_wqe(
                         rng, p.pi, p.cfg.qpn, size=max(0, 64 * blocks - 20 - int(rng.integers(16))), opcode=WQE.SEND
@@ -100,7 +101,7 @@ class Wraps(PhaseSequence):
             p.publish()
             p.ring_gpu()
             p.at += 150
-        return p.item(f"wraps{log}")
+        return p.item(f"wraps{log}.{turn}")
 
 
 class Merge(PhaseSequence):
