@@ -34,6 +34,9 @@ class _Silent:
     def begin(self, plan: Plan, done: list[Record]) -> None:
         """Nothing to show."""
 
+    def built(self, name: str) -> None:
+        """Nothing to show."""
+
     def ended(self, record: Record) -> None:
         """Nothing to show."""
 

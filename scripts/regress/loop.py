@@ -22,7 +22,6 @@ from scripts.regress.records import UNEXPECTED, Attempt, Job, Plan, Record, job_
 ATTEMPTS = 3
 """Times that a job is given to a worker before its loss is the job's verdict."""
 WAIT_S = 0.5
-BuildKey = tuple[str, str, str, bool]
 
 
 class Watcher(Protocol):
@@ -33,6 +32,9 @@ class Watcher(Protocol):
 
     def ended(self, record: Record) -> None:
         """A job ended."""
+
+    def built(self, name: str) -> None:
+        """A build ended, well or not."""
 
     def tick(self, running: list[tuple[str, float]], waiting: int) -> None:
         """Called about twice a second: what runs and since how many seconds, how many tasks wait."""
@@ -57,8 +59,8 @@ class Loop:
         self._queue: deque[Task] = deque()
         self._out: dict[str, tuple[Task, float]] = {}
         self._attempts: dict[str, list[Attempt]] = {}
-        self._by_build: dict[BuildKey, list[Job]] = {}
-        self._build_of: dict[str, BuildKey] = {}
+        self._by_build: dict[str, list[Job]] = {}
+        self._build_of: dict[str, str] = {}
         self._job_of: dict[str, Job] = {j_key(j): j for j in self.plan.jobs}
         self._digests: dict[tuple[Any, ...], tuple[str, str]] = {}
         self._kinds: set[str] = set()
@@ -70,8 +72,10 @@ class Loop:
             self._compare(record)
         for job in self.plan.jobs:
             if job.number not in self.records:
-                self._by_build.setdefault(build_key(job), []).append(job)
-        for n, (key, waiting) in enumerate(self._by_build.items()):
+                self._by_build.setdefault(job.build, []).append(job)
+        # the longest build first: what waits for it is much, too
+        order = sorted(self._by_build.items(), key=lambda b: -self.known_s.get(b[0], 0.0))
+        for n, (key, waiting) in enumerate(order):
             task = Task(f"build-{n:04d}", {"do": "build", "job": waiting[0].model_dump()})
             self._build_of[task.key] = key
             self._queue.append(task)
@@ -105,8 +109,7 @@ class Loop:
         """A task in words."""
         job = Job.model_validate(task.payload["job"])
         if task.payload["do"] == "build":
-            kind = ", coverage" if job.coverage else ""
-            return f"build {job.block} {job.params} for {job.sim}{kind}"
+            return f"build {job.build}"
         return job.name + (" again with waves" if task.payload["do"] == "waves" else "")
 
     def _take(self, done: Done) -> None:
@@ -135,12 +138,13 @@ class Loop:
         waiting = self._by_build[self._build_of[task.key]]
         self.builds.append(
             {
-                "name": self.title(task).removeprefix("build "),
+                "name": self._build_of[task.key],
                 "verdict": result["verdict"],
                 "seconds": result.get("build_s", result.get("wall_s", 0.0)),
                 "cached": result.get("cached", False),
             }
         )
+        self.watcher.built(self._build_of[task.key])
         if result["verdict"] != "pass":
             for job in waiting:
                 self._finish(job, {**result, "log": self._inside(job, result.get("log"))}, [])
@@ -229,11 +233,6 @@ class Loop:
 def j_key(job: Job) -> str:
     """A job's task."""
     return f"run-{job.number:05d}"
-
-
-def build_key(job: Job) -> BuildKey:
-    """Jobs with the same key share a build."""
-    return (job.block, job.sim, job.params, job.coverage)
 
 
 def not_run(job: Job) -> Record:

@@ -101,7 +101,8 @@ def jobs(
                             sim=sim,
                             seed=seed,
                             options=options,
-                            coverage=profile.coverage and sim == "verilator",
+                            # a bench alone (no design) has nothing to count
+                            coverage=profile.coverage and sim == "verilator" and bool(block.rtl),
                             build_limit_s=profile.limits.build_s or block.build_limit_s,
                             run_limit_s=profile.limits.run_s or test.run_limit_s or block.run_limit_s,
                         )

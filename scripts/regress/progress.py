@@ -32,9 +32,7 @@ class Progressing:
     def __init__(self, console: Console, slots: int, known_s: dict[str, float]) -> None:
         self.console, self.slots, self.known_s = console, max(slots, 1), known_s
         self.counts: Counter[str] = Counter()
-        self.left_s = 0.0
-        self.expected_s: dict[int, float] = {}
-        self.took: list[float] = []
+        self.expected_s: dict[int | str, float] = {}
         self.said = time.monotonic()
         self.bar = Progress(
             TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(),
@@ -61,13 +59,19 @@ class Progressing:
             self.counts[record.verdict] += 1
         known = [self.known_s[j.name] for j in plan.jobs if j.name in self.known_s]
         guess = sum(known) / len(known) if known else GUESS_S
-        self.expected_s = {j.number: self.known_s.get(j.name, guess) for j in plan.jobs if j.number not in finished}
+        waiting = [j for j in plan.jobs if j.number not in finished]
+        self.expected_s = {j.number: self.known_s.get(j.name, guess) for j in waiting}
+        self.expected_s |= {j.build: self.known_s.get(j.build, GUESS_S) for j in waiting}
         self.console.print(
             f"{plan.id}: {len(plan.jobs)} jobs"
             + (f", {len(done)} of them done before" if done else "")
             + f", {self.slots} at a time",
             highlight=False,
         )
+
+    def built(self, name: str) -> None:
+        """A build ended."""
+        self.expected_s.pop(name, None)
 
     def ended(self, record: Record) -> None:
         """A job ended."""
@@ -92,8 +96,8 @@ class Progressing:
         elif time.monotonic() - self.said > QUIET_S:
             self.said = time.monotonic()
             names = "; ".join(f"{name} ({duration(s)})" for name, s in running[:SHOWN])
-            total = sum(self.counts.values())
+            done, total = sum(self.counts.values()), self.bar.tasks[0].total or 0
             self.console.print(
-                f"{total} of {total + len(self.expected_s)} done ({tally or 'none yet'}), {text}; now: {names}",
+                f"{done} of {total:.0f} done ({tally or 'none yet'}), {text}; now: {names}",
                 highlight=False, soft_wrap=True, markup=False,
             )  # fmt: skip

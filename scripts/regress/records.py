@@ -55,6 +55,11 @@ class Job(_Part):
         """block/test/params/sim/seed, the job's name for people."""
         return f"{self.block}/{self.test}/{self.params}/{self.sim}/{self.seed}"
 
+    @property
+    def build(self) -> str:
+        """The build that this job needs, in words; jobs with the same share it."""
+        return f"{self.block} {self.params} for {self.sim}" + (", coverage" if self.coverage else "")
+
     def request(self, *, waves: bool = False) -> Request:
         """The run that this job is."""
         return Request(
