@@ -75,9 +75,12 @@ class Capture(Smoke):
     """As Smoke, and tshark dissects what was sent."""
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Payloads of zeros, since tshark's heuristics take random ones for other protocols, and whole
-        AtomicAckETHs, which are payload to this block."""
+        """Payloads of zeros, since tshark's heuristics take random ones for other protocols, whole
+        AtomicAckETHs, which are payload to this block, and a source address that is no group's."""
         item = super().make(index, rng)
+        cfg = WireCfg.unpack(item.cfg["wire"])
+        cfg.smac &= ~(1 << 40)
+        item.cfg["wire"] = cfg.pack()
         frames = [f for f in item.plays["s_pkt"] if f.side.opcode != 0x12 or len(f.data) >= 8]
         item.plays["s_pkt"] = [Frame(bytes(len(f.data)), side=f.side) for f in frames]
         item.info["tshark"] = True
