@@ -58,14 +58,13 @@ class DaskEngine:
         *,
         jobs: int | None,
         wait_s: float,
-        why_none: Callable[[], str] = lambda: "",
     ) -> None:
         """`cluster`: an address, or a cluster that ends with this engine. `jobs`: None for as many as there are."""
         from distributed import Client
 
         self.name = name
-        self._cluster = None if isinstance(cluster, str) else cluster
-        self._jobs, self._wait_s, self._why_none = jobs, wait_s, why_none
+        self._cluster: Any = None if isinstance(cluster, str) else cluster
+        self._jobs, self._wait_s = jobs, wait_s
         self._function = function
         self._prefix = f"microhop-{uuid.uuid4().hex[:12]}"
         self._count = 0
@@ -75,7 +74,7 @@ class DaskEngine:
         self._workers: set[str] = set()
         self._seen = self._looked = time.monotonic()
         self._closed = False
-        _quiet()
+        quiet()
         if self._cluster is None:
             _try(cluster)
         folder.mkdir(parents=True, exist_ok=True)
@@ -96,6 +95,9 @@ class DaskEngine:
             if time.monotonic() > limit:
                 raise UserError(f"ENGINE={self.name}: {self._nobody()}")
             time.sleep(0.1)
+        self._inspect()
+
+    def _inspect(self) -> None:
         threads = self._ask(self._client.scheduler.ncores) or {}
         many = sorted(a for a, n in threads.items() if n != 1)
         if many:
@@ -103,7 +105,7 @@ class DaskEngine:
         answers = self._everywhere(look(str(ROOT)), self._home)
         for address, answer in sorted(answers.items()):
             if isinstance(answer, BaseException):
-                answer = f"cannot load the project: {_first(answer)}"
+                answer = f"cannot load the project: {first_line(answer)}"
             if answer:
                 raise UserError(f"DASK: worker {address} {answer}")
 
@@ -114,7 +116,7 @@ class DaskEngine:
         try:
             future = self._client.submit(run_task, self._function, task.payload, self._home, key=key, pure=False)
         except Exception as e:  # the client closed itself: it gave the scheduler up
-            self._ended.append(Done(task, None, f"the Dask scheduler is gone: {_first(e)}"))
+            self._ended.append(Done(task, None, f"the Dask scheduler is gone: {first_line(e)}"))
             return
         self._out[key] = (task, future)
         future.add_done_callback(self._events.put)
@@ -169,7 +171,7 @@ class DaskEngine:
                 result, raised = future.result(timeout=ANSWER_S)
             except Exception as e:
                 if future.status == "finished" and not isinstance(e, TimeoutError):
-                    self._end(future.key, Done(task, None, f"its result cannot be read: {_first(e)}"))
+                    self._end(future.key, Done(task, None, f"its result cannot be read: {first_line(e)}"))
                 else:
                     future.add_done_callback(self._events.put)
                 return
@@ -202,7 +204,7 @@ class DaskEngine:
             text = f"{count} Dask workers ended while they ran it, the last was {error.last_worker.address}"
             self._end(future.key, Done(task, None, text))
         else:
-            text = f"a Dask worker cannot run it: {type(error).__name__}: {_first(error)}"
+            text = f"a Dask worker cannot run it: {type(error).__name__}: {first_line(error)}"
             self._end(future.key, Done(task, None, text, raised=True))
 
     def _end(self, key: str, done: Done) -> None:
@@ -221,15 +223,18 @@ class DaskEngine:
     def _watch(self) -> None:
         """Give up what waits for workers that have been gone for too long, or for a scheduler that is."""
         closed = self._client.status == "closed"
-        if not closed and (self._look() or time.monotonic() - self._seen < self._wait_s):
+        if not closed and (self._look() or time.monotonic() - self._seen < self._limit()):
             return
         why = "the Dask scheduler is gone" if closed else self._nobody()
         for key, (task, _) in list(self._out.items()):
             self._end(key, Done(task, None, why))
 
+    def _limit(self) -> float:
+        """Seconds without any worker after which tasks are given up."""
+        return self._wait_s
+
     def _nobody(self) -> str:
-        why = self._why_none()
-        return f"no worker for {self._wait_s:g} s (WAIT= sets how long)" + (f": {why}" if why else "")
+        return f"no worker for {self._wait_s:g} s (WAIT= sets how long)"
 
     def _ask(self, question: Callable[..., Any], *args: Any) -> Any:
         """Call something of the client and wait for it, not for ever; None when there is no answer."""
@@ -265,17 +270,24 @@ def _try(address: str) -> None:
         asyncio.run(call())
     except (OSError, ValueError, TypeError) as e:
         raise UserError(
-            f"DASK={address}: no scheduler answers there ({_first(e)}); an address is written tcp://host:8786"
+            f"DASK={address}: no scheduler answers there ({first_line(e)}); an address is written tcp://host:8786"
         ) from None
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """What happens to workers is told by the tasks that it costs, not by the packages' logs."""
-    for name in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny", "tornado"):
+    for name in (
+        "distributed",
+        "distributed.client",
+        "distributed.scheduler",
+        "distributed.nanny",
+        "tornado",
+        "tornado.application",
+    ):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _first(error: BaseException | None) -> str:
+def first_line(error: BaseException | None) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
@@ -316,7 +328,7 @@ def dask_engine(jobs: int, settings: dict[str, str], function: Function, folder:
         from distributed import LocalCluster
 
         scratch = Path(tempfile.mkdtemp(prefix="microhop-dask-"))
-        _quiet()
+        quiet()
         # the workers start processes; their own memory says nothing
         options = {"memory_limit": 0, "local_directory": str(scratch), "silence_logs": logging.CRITICAL + 1}
         with without_interrupts(), dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):

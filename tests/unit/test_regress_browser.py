@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from scripts.regress import page
 from scripts.regress.records import Record
-
 from tests.unit import fake_regression as fake
 
 CHROMIUM = shutil.which("chromium")

@@ -9,11 +9,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+
 from scripts.regress import page, views, views_coverage
 from scripts.regress.figures import more_is_better, worst
 from scripts.regress.records import Record
 from scripts.report import Figure
-
 from tests.unit import fake_regression as fake
 
 MOST_BYTES = 5_000_000

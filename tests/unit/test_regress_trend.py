@@ -10,10 +10,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from junitparser import Error, Failure, JUnitXml, Skipped
+
 from scripts.common import UserError
 from scripts.regress import junit, trend
 from scripts.regress.charts import RUNS, charts
-
 from tests.unit import fake_regression as fake
 
 SVG = "{http://www.w3.org/2000/svg}"
