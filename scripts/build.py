@@ -40,6 +40,9 @@ COVERAGE_FLAGS = [
     *("--coverage-max-width", str(COVERAGE_MAX_WIDTH)),
 ]
 
+COVERAGE_OFF = ("tb/hdl/*", "rtl/common/latency_tap.sv")
+"""No counters there: the bench, and the stamps that it leaves in the design's simulation."""
+
 HARNESS = Path(__file__).with_name("bench_main.cpp")
 JOBS = 2
 KEPT_BUILDS = 150
@@ -100,7 +103,7 @@ class Job:
             facts["optimize"] = self.optimize
             facts["separate"] = self.separate
             facts["bare"] = _digest(HARNESS) if self.bare else ""
-            facts["coverage"] = COVERAGE_FLAGS if self.coverage else False
+            facts["coverage"] = [*COVERAGE_FLAGS, *COVERAGE_OFF] if self.coverage else False
         text = json.dumps(facts, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -282,9 +285,10 @@ def _separate(job: Job, folder: Path) -> Path:
 
 
 def _design_only(folder: Path) -> Path:
-    """The Verilator configuration that keeps counters out of the bench: its lines are not the design's."""
+    """The Verilator configuration that keeps counters out of what is not the design."""
     config = folder / "coverage.vlt"
-    config.write_text('`verilator_config\ncoverage_off -file "tb/hdl/*"\n')
+    lines = [f'coverage_off -file "{file}"' for file in COVERAGE_OFF]
+    config.write_text("\n".join(["`verilator_config", *lines, ""]))
     return config
 
 

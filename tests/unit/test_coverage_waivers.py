@@ -46,7 +46,8 @@ def test_no_folder_is_no_waivers(tmp_path):
 
 
 def test_the_projects_own_are_good():
-    waivers.load()
+    found = waivers.load()
+    assert [waivers.stale(w, Use(judged=False)) for w in found.code] == [None] * len(found.code)
 
 
 @pytest.mark.parametrize(
