@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from scripts.common import UserError
 from scripts.regress import page, views, views_coverage
 from scripts.regress.figures import more_is_better, worst
 from scripts.regress.records import Record
@@ -334,6 +335,6 @@ def test_a_large_cross_lists_its_holes(tmp_path):
 
 def test_a_page_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / page.FILE).mkdir()
-    with pytest.raises(page.UserError, match=r"index\.html: cannot be written"):
+    with pytest.raises(UserError, match=r"index\.html: cannot be written"):
         page.render(tmp_path, fake.make(5, good=True))
     assert not list(tmp_path.glob(".index*"))
