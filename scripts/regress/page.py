@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from scripts.common import UserError, rel
 from scripts.page import environment
 from scripts.regress import charts, views, views_coverage
@@ -25,6 +27,18 @@ FILE = "index.html"
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[@-~]|\][^\x07\x1b<>\n]*(?:\x07|\x1b\\))")
 """What drives a terminal. Found in the finished page, so it must not reach over markup."""
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+SECTIONS = (
+    ("failures", "Failures by bucket"),
+    ("figures", "Figures against targets"),
+    ("coverage", "Coverage by block"),
+    ("testplan", "Test plan"),
+    ("mutants", "Mutants"),
+    ("trend", "Trend"),
+    ("tests", "Slowest tests"),
+    ("jobs", "Jobs"),
+    ("files", "Files beside this page"),
+)
+"""Each is made of scripts/templates/regress_<name>.j2."""
 EXPORTS = (
     ("results.json", "all records and a summary"),
     ("plan.json", "the jobs as they were planned"),
@@ -68,17 +82,36 @@ def html(folder: Path, data: PageData) -> str:
             data.problems.append(f"{name}: cannot be shown: {type(e).__name__}: {e}")
             return instead
 
+    shown = _shown(data, links, part)
+    env = environment()
+    env.filters["short"] = _short
+    env.filters["count"] = _count
+    sections = []
+    for name, title in SECTIONS:
+        template = env.get_template(f"regress_{name}.j2")
+        broken = f'<h2 id="{name}">{title}</h2><p class="warn-text">This part cannot be shown: see the problems.</p>'
+        sections.append(Markup(part(title, lambda t=template: t.render(shown), broken)))
+    # last: any part may have met a problem
+    shown["verdict"], shown["sentence"] = views.verdict(data)
+    page = env.get_template("regress.html.j2").render(shown, sections=sections, problems=data.problems)
+    return UNSEEN.sub("", ESCAPE.sub("", page)).lstrip()
+
+
+def _shown(data: PageData, links: Links, part: Callable[[str, Callable[[], Any], Any], Any]) -> dict[str, Any]:
+    """What the templates show. `part` makes a value, or names the problem and gives what stands instead."""
     records = data.records
     # ids first: everything links to them
     jobs = views.job_rows(records, links)
     for r in records:
         links.place("t", r.job.block, r.job.test)
     part("places", lambda: views_coverage.places(data, links), None)
-    no_figures: dict[str, Any] = {"rows": [], "more": [], "shared": "", "tests": [], "met": 0, "total": 0}
+    no_figures: dict[str, Any] = {"rows": [], "more": [], "tests": [], "shared": "", "met": 0, "total": 0}
     no_coverage: dict[str, Any] = {"rows": [], "code": False, "functional": False}
-    points = part("test plan", lambda: views_coverage.points_of_tests(data), {})
+    points = part("testplan.json", lambda: views_coverage.points_of_tests(data), {})
     by_number = {r.job.number: r for r in records}
     shown: dict[str, Any] = {
+        "plan": data.plan,
+        "facts": views.facts(data),
         "jobs": jobs,
         "buckets": part("buckets.json", lambda: views.buckets(data, by_number, links), []),
         "figures": part("figures", lambda: views.figure_rows(records, links), no_figures),
@@ -100,15 +133,13 @@ def html(folder: Path, data: PageData) -> str:
         "sampled_target": int(views_coverage.SAMPLED_TARGET),
     }
     shown["mutant_ids"] = {b["name"]: b["id"] for b in (shown["mutants"] or {}).get("blocks", [])}
-    shown["tiles"] = _tiles(data, shown)
-    # last: the parts above may have met problems
-    shown["verdict"], shown["sentence"] = views.verdict(data)
-    env = environment()
-    env.filters["short"] = _short
-    page = env.get_template("regress.html.j2").render(
-        plan=data.plan, facts=views.facts(data), problems=data.problems, **shown
-    )
-    return UNSEEN.sub("", ESCAPE.sub("", page)).lstrip()
+    shown["tiles"] = part("tiles", lambda: _tiles(data, shown), [])
+    return shown
+
+
+def _count(number: object) -> str:
+    """A count as the page writes it: 12,345; a dash for what is not known."""
+    return f"{number:,}" if isinstance(number, int) else "–"
 
 
 def _short(text: object, most: int) -> str:

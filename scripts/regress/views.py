@@ -222,7 +222,7 @@ def _figure_row(w: figures.Worst, shared: Mapping[str, Any], links: Links) -> di
 
 
 def test_rows(
-    records: Sequence[Record], points: Mapping[tuple[str, str], list[str]], links: Links
+    records: Sequence[Record], points: Mapping[tuple[str, str], list[tuple[str, str]]], links: Links
 ) -> list[dict[str, Any]]:
     """Every test with its jobs: how many passed, the slowest run, its test points. The slowest first."""
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
@@ -244,7 +244,10 @@ def test_rows(
                 "max_s": slowest.run_s if slowest else None,
                 "sum_s": sum(r.run_s for r in ran),
                 "slowest": job_ref(slowest, links) if slowest else None,
-                "points": [(p, links.to("p", block, p)) for p in points.get((block, test), [])],
+                "points": [
+                    (p if where == block else f"{where}/{p}", links.to("p", where, p))
+                    for where, p in points.get((block, test), [])
+                ],
             }
         )
     return sorted(rows, key=lambda r: (-(r["max_s"] or 0), r["name"]))

@@ -83,14 +83,14 @@ def _blocks(part: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     return sorted(((part or {}).get("blocks") or {}).items())
 
 
-def points_of_tests(data: PageData) -> dict[tuple[str, str], list[str]]:
-    """Test points by (block, test)."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+def points_of_tests(data: PageData) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Test points, as (block, id), by (block, test)."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for block, points in _blocks(data.testplan):
         for p in points:
             for t in p.get("tests", []):
                 where, _, name = str(t.get("name")).rpartition("/")
-                found[where or block, name].append(p["id"])
+                found[where or block, name].append((block, str(p["id"])))
     return found
 
 
@@ -113,6 +113,7 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
             "id": links.place("b", name),
             "cells": _cells(code_blocks.get(name), functional.get(name), mutants.get(name)),
             "files": files.get(name, []),
+            "code_holes": sum(len(f["holes"]) for f in files.get(name, [])),
             "covers": _covers(name, functional.get(name), links),
             "holes": [_hole(name, h, links) for h in holes.get(name, [])],
         }
@@ -128,6 +129,8 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
         "rows": rows,
         "total": total,
         "instances": _instances(code),
+        "wide": ((code or {}).get("not_measured") or {}).get("wider_than"),
+        "not_measured": _not_measured(code, links),
         "waivers": _waivers(code, functional, links),
     }
 
@@ -148,7 +151,18 @@ def _sum_mutants(blocks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 def _file(path: str, f: Mapping[str, Any], links: Links) -> dict[str, Any]:
     totals = f.get("totals") or {}
-    return {"path": path, "href": links.file(f.get("page")), "cells": [share(totals.get(k)) for k in KINDS]}
+    page = links.file(f.get("page"))
+    holes = [
+        {
+            "line": h.get("line"),
+            "href": f"{page}#L{h.get('line')}" if page else None,
+            "kind": WORDS.get(h.get("kind", ""), h.get("kind", "")),
+            "names": ", ".join(str(n) for n in h.get("names") or []),
+        }
+        for h in f.get("holes") or []
+        if not h.get("waived")
+    ]
+    return {"path": path, "href": page, "cells": [share(totals.get(k)) for k in KINDS], "holes": holes}
 
 
 def _hole(block: str, h: Mapping[str, Any], links: Links) -> dict[str, Any]:
@@ -161,7 +175,12 @@ def _hole(block: str, h: Mapping[str, Any], links: Links) -> dict[str, Any]:
 
 
 def _points(block: str, ids: Iterable[str], links: Links) -> list[tuple[str, str | None]]:
-    return [(i, links.to("p", block, i)) for i in ids]
+    """Points by id, or by block/id where they are another block's."""
+    found = []
+    for name in ids:
+        where, _, own = str(name).rpartition("/")
+        found.append((str(name), links.to("p", where or block, own)))
+    return found
 
 
 def _covers(block: str, part: Mapping[str, Any] | None, links: Links) -> list[dict[str, Any]]:
@@ -208,12 +227,21 @@ def _instances(code: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return found
 
 
+def _not_measured(code: Mapping[str, Any] | None, links: Links) -> list[dict[str, Any]]:
+    """Signals without counters for their toggles, each at its line of the source."""
+    files = (code or {}).get("files") or {}
+    found = []
+    for s in ((code or {}).get("not_measured") or {}).get("signals") or []:
+        page = links.file((files.get(s.get("file")) or {}).get("page"))
+        found.append({**s, "href": f"{page}#L{s.get('line')}" if page else None})
+    return found
+
+
 def _waivers(code: Mapping[str, Any] | None, functional: Mapping[str, Any], links: Links) -> list[dict[str, Any]]:
     found = []
     for w in (code or {}).get("waivers") or []:
-        rest = [
-            f"{k} {v}" for k, v in w.items() if k not in ("reason", "date", "matched", "file") and v not in (None, "")
-        ]
+        said = ("reason", "date", "matched", "file", "where", "waived")
+        rest = [f"{k} {_plain(v)}" for k, v in w.items() if k not in said and v not in (None, "", [])]
         found.append(
             {
                 "what": " ".join(filter(None, [str(w.get("file") or ""), ", ".join(rest)])),
@@ -221,6 +249,7 @@ def _waivers(code: Mapping[str, Any] | None, functional: Mapping[str, Any], link
                 "reason": w.get("reason", ""),
                 "date": str(w.get("date") or ""),
                 "matched": w.get("matched"),
+                "where": w.get("where") or "",
             }
         )
     for block, part in functional.items():
@@ -234,9 +263,14 @@ def _waivers(code: Mapping[str, Any] | None, functional: Mapping[str, Any], link
                             "reason": b["waived"],
                             "date": "",
                             "matched": 1,
+                            "where": "",
                         }
                     )
     return found
+
+
+def _plain(value: object) -> str:
+    return ", ".join(str(v) for v in value) if isinstance(value, (list, tuple)) else str(value)
 
 
 def testplan(data: PageData, links: Links) -> dict[str, Any] | None:
@@ -274,9 +308,9 @@ def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
         where, _, name = str(t.get("name")).rpartition("/")
         jobs = [(n, links.to("j", str(n))) for n in t.get("jobs") or []]
         tests.append({**t, "href": links.to("t", where or block, name), "jobs": jobs})
-    covers: dict[str, list[Mapping[str, Any]]] = {}
+    covers: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for b in p.get("bins") or []:
-        covers.setdefault(b.get("cover", ""), []).append(b)
+        covers.setdefault((b.get("block") or block, b.get("cover", "")), []).append(b)
     return {
         "id": links.place("p", block, str(p.get("id"))),
         "name": p.get("id"),
@@ -286,7 +320,7 @@ def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
         "state": p.get("state", "open"),
         "why": "" if p.get("state") == "closed" else p.get("why") or "",
         "tests": tests,
-        "covers": [_bins(block, cover, bins, links) for cover, bins in covers.items()],
+        "covers": [_bins(block, where, cover, bins, links) for (where, cover), bins in covers.items()],
         "mutants": [
             {**m, "href": links.to("m", block, str(m.get("name"))), "state": m.get("state") or "not run"}
             for m in p.get("mutants") or []
@@ -294,15 +328,18 @@ def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
     }
 
 
-def _bins(block: str, cover: str, bins: list[Mapping[str, Any]], links: Links) -> dict[str, Any]:
-    missing = [b for b in bins if not b.get("hit")]
+def _bins(block: str, where: str, cover: str, bins: list[Mapping[str, Any]], links: Links) -> dict[str, Any]:
+    missing = [b for b in bins if not b.get("hit") and not b.get("waived")]
     listed = bins if len(bins) <= SHOWN_BINS else missing[:SHOWN_BINS]
     return {
-        "name": cover,
-        "href": links.to("c", block, cover),
+        "name": cover if where == block else f"{where}: {cover}",
+        "href": links.to("c", where, cover),
+        "known": any(b.get("hits") is not None for b in bins),
         "hit": len(bins) - len(missing),
         "total": len(bins),
-        "bins": [{"name": b.get("bin"), "hits": b.get("hits", 0), "hit": b.get("hit")} for b in listed],
+        "bins": [
+            {"name": b.get("bin"), "hits": b.get("hits"), "hit": bool(b.get("hit") or b.get("waived"))} for b in listed
+        ],
         "more": len(missing) - len(listed) if len(bins) > SHOWN_BINS else 0,
     }
 

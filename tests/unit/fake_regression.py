@@ -112,6 +112,20 @@ def _sum(parts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
     return {k: {f: sum(p[k][f] for p in parts) for f in ("hit", "total", "waived")} for k in parts[0]}
 
 
+def _holes(rng: random.Random) -> list[dict[str, Any]]:
+    names = ["count[7:5] 0->1, 1->0"], ["else"], ["(a<b && !c) => 1", "(a<b && c) => 0"]
+    kinds = ("toggle", "branch", "expr")
+    return [
+        {
+            "line": 10 * n + rng.randint(1, 9),
+            "kind": kinds[n % 3],
+            "names": names[n % 3],
+            "waived": None if n else "why",
+        }
+        for n in range(5)
+    ]
+
+
 def _code(rng: random.Random) -> dict[str, Any]:
     files = {f"rtl/{b}/{b}_{part}.sv": _kinds(rng, 120) for b in BLOCKS for part in ("top", "rx", "tx", "fifo")}
     blocks = {b: _sum([t for path, t in files.items() if path.startswith(f"rtl/{b}/")]) for b in BLOCKS}
@@ -126,7 +140,10 @@ def _code(rng: random.Random) -> dict[str, Any]:
     return {
         "measured": True, "runs": 900, "kinds": list(next(iter(files.values()))), "totals": _sum(list(files.values())),
         "blocks": blocks, "instances": instances, "waivers": waivers, "errors": [],
-        "files": {p: {"totals": t, "page": f"source/{p}.html"} for p, t in files.items()},
+        "not_measured": {
+            "wider_than": 256, "signals": [{"file": "rtl/link/link_rx.sv", "line": 9, "name": "data", "bits": 512}],
+        },
+        "files": {p: {"totals": t, "page": f"source/{p}.html", "holes": _holes(rng)} for p, t in files.items()},
     }  # fmt: skip
 
 
@@ -195,7 +212,10 @@ def _testplan(records: list[Record], functional: dict[str, Any], mutants: dict[s
             bad = sum(r.bad for r in rs)
             covers = functional["blocks"][b]["covers"].items()
             bins = [
-                {"cover": c, "bin": name, "hits": x["hits"], "hit": x["hits"] > 0}
+                {
+                    "block": b, "cover": c, "bin": name, "hits": None if b == "doorbell" else x["hits"],
+                    "hit": b != "doorbell" and x["hits"] > 0, "waived": x["waived"],
+                }
                 for c, part in covers for name, x in part["bins"].items() if f"{test}_point" in x["points"]
             ]  # fmt: skip
             state = "open" if not bins else "failing" if bad else "closed" if all(x["hit"] for x in bins) else "passing"
@@ -210,7 +230,7 @@ def _testplan(records: list[Record], functional: dict[str, Any], mutants: dict[s
                     "intent": f"{test.replace('_', ' ')}: right bytes & at the right cycle", "rules": ["R05"],
                     "state": state, "why": why.get(state, "a bin is not hit"),
                     "tests": [{"name": f"{b}/{test}", "pass": passed, "bad": bad, "notrun": left, "jobs": jobs}],
-                    "bins": bins, "mutants": [{"name": m["name"], "state": m["state"]} for m in known],
+                    "bins": bins, "mutants": [{"name": m["name"], "state": m["state"] if n else None} for m in known],
                 }
             )  # fmt: skip
         blocks[b] = points

@@ -101,13 +101,16 @@ def test_every_link_leads_somewhere(big):
     found = Page(text)
     assert len(found.ids) == len(set(found.ids))
     ids = set(found.ids)
-    dead = [x for x in found.links if (x[1:] not in ids if x[0] == "#" else not (folder / unquote(x)).exists())]
-    assert dead == []
+    inside = [x for x in found.links if x[0] == "#"]
+    outside = [x.partition("#")[0] for x in found.links if x[0] != "#"]
+    assert [x for x in inside if x[1:] not in ids] == []
+    assert [x for x in outside if not (folder / unquote(x)).exists()] == []
     files = {x for x in found.links if x[0] != "#"}
     # a report and a log of each job that ran
     assert len(files) > 3500
     assert "../20261129-083000-nightly/index.html" in files
     assert "source/rtl/link/link_rx.sv.html" in files
+    assert "source/rtl/link/link_rx.sv.html#L9" in files
 
 
 def test_nothing_comes_from_elsewhere(big):
@@ -242,6 +245,28 @@ def test_a_broken_part_costs_only_itself(tmp_path, part, broken):
     assert 'id="joblist"' in text
     # what could not be shown is named, or else was empty
     assert all("cannot be shown" in p for p in data.problems)
+
+
+def test_a_part_that_its_template_cannot_show_costs_only_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(views_coverage, "testplan", lambda *_: {"counts": 7, "blocks": [], "total": 0, "closed": 0})
+    data = fake.make(60)
+    text = made(tmp_path, data, files=False)
+    assert Page(text).wrong == []
+    assert any(p.startswith("Test plan: cannot be shown: ") for p in data.problems)
+    head = text[: text.index("<section>")]
+    assert "Test plan: cannot be shown" in head
+    assert '<h2 id="testplan">' in text
+    assert '<h2 id="mutants">' in text
+
+
+def test_what_is_not_known_of_a_point_is_said(tmp_path):
+    data = fake.make(60)
+    text = made(tmp_path, data)
+    plan = text[text.index('id="tp-doorbell"') : text.index('id="tp-fabric"')]
+    assert "(not measured)" in plan
+    assert "×0" not in plan
+    assert ">0 of " not in plan
+    assert "None" not in text
 
 
 def test_every_job_has_a_row_and_every_bad_one_a_bucket(big):
