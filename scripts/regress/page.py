@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,9 @@ def html(folder: Path, data: PageData) -> str:
     env.filters["count"] = _count
     sections = []
     for name, title in SECTIONS:
-        template = env.get_template(f"regress_{name}.j2")
+        template = env.get_template(f"regress_{name}.j2").render
         broken = f'<h2 id="{name}">{title}</h2><p class="warn-text">This part cannot be shown: see the problems.</p>'
-        sections.append(Markup(part(title, lambda t=template: t.render(shown), broken)))
+        sections.append(Markup(part(title, partial(template, shown), broken)))
     # last: any part may have met a problem
     shown["verdict"], shown["sentence"] = views.verdict(data)
     page = env.get_template("regress.html.j2").render(shown, sections=sections, problems=data.problems)

@@ -157,7 +157,7 @@ class TestJunit:
         assert len(cases) == read.tests == 400
         kinds = {"pass": 0, "fail": 0, "error": 0, "skipped": 0}
         for c in cases:
-            [result] = c.result or [None]
+            result = c.result[0] if c.result else None
             kind = {Failure: "fail", Error: "error", Skipped: "skipped", type(None): "pass"}[type(result)]
             kinds[kind] += 1
         wanted = [
