@@ -345,7 +345,7 @@ def _make(job: Job, folder: Path, tick: Callable[[], None] | None) -> None:
         shutil.copy(log, kept)
         if bench.timed_out:
             raise BuildError(
-                f"building {job.block} for {job.sim} took longer than {job.limit_s:.0f} s"
+                f"building {job.block} for {job.sim} took longer than {job.limit_s:g} s"
                 f" (blocks.{job.block}.build_limit_s); output: {rel(kept)}",
                 kept,
             ) from None

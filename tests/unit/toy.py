@@ -76,6 +76,7 @@ async def smoke(dut):
     assert int(dut.q.value) == 1 + n + (mode == "bad"), "the count is off"
     assert len(dut.q) == RUN["params"]["values"]["W"]
     if mode == "slow":
+        print('@progress {"phase": 0, "done": 0, "total": 1, "cycle": 4321}', flush=True)
         time.sleep(60)
     print('@progress {"phase": 0, "done": 1, "total": 1, "cycle": 5}', flush=True)
     folder = pathlib.Path(RUN["run_dir"])
