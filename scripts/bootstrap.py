@@ -186,8 +186,8 @@ def ensure(verb: str, given: Dict[str, str]) -> None:
         say(f"fetching {cell_library.PACKAGE} of Debian 12 into .tools/; output in {LOG.relative_to(HERE)}")
         if cell_library.fetch(LOG):
             names.remove("osu018")
-    must = [needs.NEEDS[n].package for n in names if not needs.NEEDS[n].optional]
-    nice = [needs.NEEDS[n].package for n in names if needs.NEEDS[n].optional]
+    must = [needs.NEEDS[n].package for n in names if needs.must(n)]
+    nice = [needs.NEEDS[n].package for n in names if not needs.must(n)]
     if nice and (must or environment() is None) and needs.prefix() is not None:
         must += nice
     if environment() is None:
