@@ -7,8 +7,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,53 +17,16 @@ import pytest
 from scripts.common import ROOT, UserError
 from scripts.regress import dask_worker, engine_dask
 from scripts.regress.engine import Done, Task, engine_for
+from tests.dask_cluster import Cluster
 from tests.engine_kit import LIMIT_S, appears, ends, gone, squares, values
 from tests.engine_tasks import work
-
-
-class Cluster:
-    """A scheduler and workers, each a process as `dask scheduler` and `dask worker` start them."""
-
-    def __init__(self, tmp: Path) -> None:
-        self.tmp = tmp
-        self.processes: list[subprocess.Popen[bytes]] = []
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.address = f"tcp://127.0.0.1:{s.getsockname()[1]}"
-        port = self.address.rpartition(":")[2]
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
-
-    def worker(self, *arguments: str, root: Path = ROOT) -> subprocess.Popen[bytes]:
-        """One more worker, with one thread unless told otherwise."""
-        words = arguments or ("--nthreads", "1")
-        scratch = ["--local-directory", str(self.tmp), "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]
-        return self._start("worker", self.address, *scratch, *words, root=root)
-
-    def _start(self, what: str, *arguments: str, root: Path = ROOT) -> subprocess.Popen[bytes]:
-        with (self.tmp / f"{what}-{len(self.processes)}.log").open("w") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments],
-                cwd=self.tmp,
-                env={**os.environ, "PYTHONPATH": str(root)},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-        self.processes.append(process)
-        return process
 
 
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[Cluster]:
     """A scheduler that nobody uses yet; it answers when it is up, which the engine waits for."""
-    c = Cluster(tmp_path)
-    try:
+    with Cluster(tmp_path) as c:
         yield c
-    finally:
-        for process in c.processes:
-            process.kill()
-        for process in c.processes:
-            process.wait()
 
 
 @contextmanager
