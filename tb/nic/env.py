@@ -21,6 +21,7 @@ from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.fabric.layout import WINDOWS
 from tb.link.env import source_fifo
 from tb.nic.checks import check
+from tb.nic.coverage import COVERAGE
 from tb.nic.scene import Scene
 from tb.nic.status import STATUS
 from tb.rdma.env import joined
@@ -97,4 +98,5 @@ PLAN = BenchPlan(
     rows={n: d for n, d in (memory_rows("mem") | store_rows("store")).items() if n != "mem_r.rec"},
     predict=predict,
     check=check,
+    coverage=COVERAGE,
 )  # fmt: skip

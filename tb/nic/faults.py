@@ -225,6 +225,21 @@ def refused_stores(roce: bool) -> Scene:
 
 
 @case
+def a_buffer_of_bad_frames(roce: bool) -> Scene:
+    """More cells than the receive buffer has, all of frames with a wrong frame CRC: they come back as credits, or the
+    good frame behind them could not be sent."""
+    s = Scene("a_buffer_of_bad_frames", roce, pmtu=5)
+    payload, count = bytes(4096), 10
+    fields = {"va": PUT, "rkey": HOST_KEY, "dmalen": len(payload), "ackreq": 1}
+    frame = frames.assemble(s.header(OP.WRITE_ONLY, 0, **fields), payload, roce)
+    for _ in range(count):
+        s.raw(frame[:70] + bytes((frame[70] ^ 4,)) + frame[71:], 1)
+    _write(s, 0, cycle=2)
+    s.expect = Expect(answers=[(ACK, 0, 1)], counts={"good": 1, "fcs": count}, memory={PUT: DATA})
+    return s
+
+
+@case
 def peer_refuses(roce: bool) -> Scene:
     """NAK 0x62 from the peer: the message completes in error, what follows is flushed."""
     s = Scene("peer_refuses", roce)

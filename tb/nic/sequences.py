@@ -56,6 +56,7 @@ class Crafted(PhaseSequence):
             where = Place.GPU if i % 3 == 0 else Place.HOST
             m = Message(
                 rng.bytes(size), target, op, at, source, where, where, inline=size < 100 and i % 2 == 0,
+                blueflame=i in (0, 2),
                 imm=int(rng.integers(1 << 32)),
             )  # fmt: skip
             s.messages.append(m)
@@ -80,6 +81,7 @@ class RandomTraffic(PhaseSequence):
     phases = 4
     count = 8
     budget = 3000
+    corners = True
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Phase ``index``; odd ones are RoCE."""
@@ -90,7 +92,7 @@ class RandomTraffic(PhaseSequence):
             cq_log=5, gpu_ring=bool(rng.random() < 0.3),
         )  # fmt: skip
         peer = replace(layout.B, psn=0xFFFFFF - back[5])
-        s = Scene(f"random{index}", bool(index % 2), int(rng.integers(1, 6)), me, peer, slow(rng))
+        s = Scene(f"random{index}", bool(index % 2), (1, 2, 4, 5)[index % 4], me, peer, slow(rng))
         if index % 4 >= 2:
             s.ready = {channel: stalls(rng, 0.2) for channel in ("ar", "aw", "w")}
         at = {True: 60, False: 20}
@@ -99,6 +101,8 @@ class RandomTraffic(PhaseSequence):
         for i in range(2 * self.count):
             own = i % 2 == 0
             m = self.message(rng, at[own], used[own])
+            if self.corners and i // 2 < len(KINDS):
+                m = self.corner(rng, m, i // 2, s.mtu, index)
             used[own] = (m.source if own else m.target) + len(m.payload)
             at[own] += int(rng.integers(1, 400))
             if own:
@@ -126,6 +130,17 @@ class RandomTraffic(PhaseSequence):
             bool(rng.random() < 0.4), bool(rng.random() < 0.8), bool(rng.random() < 0.7), int(rng.integers(1 << 32)),
         )  # fmt: skip
 
+    @staticmethod
+    def corner(rng: np.random.Generator, m: Message, which: int, mtu: int, index: int) -> Message:
+        """``m`` as one of each kind: around the path MTU, from the ends of a line, fetched behind a BlueFlame store."""
+        size, shift = ((mtu - 1, 1), (2 * mtu + 1, 63), (2 * mtu + 1, 0), (mtu + 1, 63))[which]
+        offset = (m.source + 63 & -64) + shift
+        place = Place.GPU if index & 2 else Place.HOST
+        return replace(
+            m, payload=rng.bytes(size), op=KINDS[which], source=offset, target=offset, place=place, inline=False,
+            blueflame=(which + index) % 2 == 1, ring_bell=True,
+        )  # fmt: skip
+
 
 class SharedPort(PhaseSequence):
     """Many WQEs behind two doorbells, and their payload: doorbell and rdma want the slow read port at once."""
@@ -143,6 +158,8 @@ class SharedPort(PhaseSequence):
             s.messages.append(
                 Message(rng.bytes(size), 0x1000 * i, at=at, source=0x1000 * i + i, ring_bell=i % 8 == 7)
             )  # fmt: skip
+        for i in range(6):  # the receive queue's reads come between those of the payload
+            s.arrives(Message(rng.bytes(40), TARGETS + 0x100 * i, WQE.SEND, at=200 + 90 * i))
         s.ack(s.own_packets() - 1, 3000)
         return s.item()
 
@@ -153,6 +170,7 @@ class FewMessages(RandomTraffic):
     phases = 2
     count = 5
     budget = 1500
+    corners = False
 
 
 class Errors(PhaseSequence):
