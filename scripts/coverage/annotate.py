@@ -20,8 +20,11 @@ def page_of(file: str) -> str:
 
 
 def percent(cell: dict[str, int]) -> str:
-    """Hit or waived; a dash when there is nothing."""
-    return f"{100 * (cell['hit'] + cell['waived']) / cell['total']:.1f} %" if cell["total"] else "–"
+    """Hit or waived, rounded down so that 100 % means all; a dash when there is nothing."""
+    if not cell["total"]:
+        return "–"
+    tenths = 1000 * (cell["hit"] + cell["waived"]) // cell["total"]
+    return f"{tenths // 10}.{tenths % 10} %"
 
 
 def short(count: int) -> str:

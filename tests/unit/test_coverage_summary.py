@@ -189,3 +189,10 @@ def test_bits_are_said_as_ranges():
 )
 def test_counts_are_short(count, said):
     assert annotate.short(count) == said
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"), [((0, 0, 0), "–"), ((9999, 10000, 0), "99.9 %"), ((1, 3, 2), "100.0 %"), ((0, 4, 1), "25.0 %")]
+)
+def test_percent(cell, said):
+    assert annotate.percent(dict(zip(("hit", "total", "waived"), cell, strict=True))) == said
