@@ -5,7 +5,7 @@ PYTHON ?= python3
 GO = @$(PYTHON) scripts/bootstrap.py $@
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor sim test regress report cov mutants lint timing bench waves clean
+.PHONY: help doctor sim test regress report cov mutate lint timing bench waves clean
 
 sim: ## run one test and show where the time goes: [BLOCK= SIM= TEST= SEED= PARAMS= WAVES=1 OPTIONS="a=1"]
 	$(GO)
@@ -23,7 +23,7 @@ timing: ## longest path of a block's modules in FO4: [BLOCK=]
 	$(GO)
 bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]; or what a regression costs: WHAT=regress
 	$(GO)
-mutants: ## plant every fault of tests/mutants, each must turn its test red: [BLOCK= NAME=]
+mutate: ## plant faults, hand-written and by operators, and see whether the benches notice: [BLOCK= N= SEED= NAME= JOBS=]
 	$(GO)
 waves: ## as sim, with waves written for a viewer
 	$(GO)

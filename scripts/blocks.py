@@ -110,6 +110,8 @@ class Block(_Strict):
     smoke: list[str] = Field(default_factory=list)
     """Tests that are strong and quick: what a mutant must get past, what the smoke profile runs. Each with
     the first of its parameter sets; none: the default test."""
+    owns: list[str] = Field(default_factory=list)
+    """Files outside rtl/<block>/ whose operator mutants are this block's: it tests them best."""
     tests: dict[str, Test] = Field(min_length=1)
     options: dict[str, Option] = Field(default_factory=dict)
     build_limit_s: float = Field(default=600, gt=0)
@@ -209,6 +211,12 @@ class Blocks(_Strict):
         block = self.block(name)
         both = self.rtl(name) + self.files(block.tb, f"blocks.{name}.tb")
         return sorted(dict.fromkeys(both), key=lambda f: not f.endswith("_pkg.sv"))
+
+    def own_rtl(self, name: str) -> list[str]:
+        """The design's files that are this block's own: those in rtl/<name>/ and what it owns besides."""
+        block = self.block(name)
+        inside = [f for f in self.rtl(name) if f.startswith(f"rtl/{name}/")]
+        return sorted({*inside, *self.files(block.owns, f"blocks.{name}.owns")})
 
     def include_dirs(self) -> list[str]:
         """Folders searched for `include files, those that exist."""

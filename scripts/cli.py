@@ -74,13 +74,13 @@ def test(settings: Settings = None) -> None:
 
 
 @app.command()
-def mutants(settings: Settings = None) -> None:
-    """Plant every fault of tests/mutants in turn: each must turn its test red."""
+def mutate(settings: Settings = None) -> None:
+    """Plant faults in copies of the tree, hand-written and by operators: the benches must see them."""
     from scripts.figures import check_figures
-    from scripts.suite import main_mutants
+    from scripts.mutate import main_mutate
 
     check_figures()
-    raise typer.Exit(main_mutants(_given(settings)))
+    raise typer.Exit(main_mutate(console, _given(settings)))
 
 
 @app.command()

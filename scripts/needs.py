@@ -81,7 +81,7 @@ VERBS: Dict[str, Tuple[str, ...]] = {
     "report": (),
     "cov": (),
     "test": (*_SIM, "git", "iverilog", "tshark", "lz4", "zlib", "chromium", *_SLURM),
-    "mutants": (*_SIM, "git", "iverilog", "tshark"),
+    "mutate": (*_SIM, "git", "iverilog", "tshark"),
     "timing": ("sta", "osu018"),
     "lint": (),
     "clean": (),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make test` and `make mutants`: pytest over unit tests, block runs and mutants, two at a time."""
+"""`make test`: pytest over unit tests, block runs and the mutants of tier "test", two at a time."""
 
 from __future__ import annotations
 
@@ -27,21 +27,3 @@ def main_test(given: dict[str, str]) -> int:
     """Everything that must pass; ONLY is pytest's -k expression."""
     only(given, ("ONLY", "JOBS"), "test")
     return _pytest(["-k", given["ONLY"]] if given.get("ONLY") else [], given, {})
-
-
-def main_mutants(given: dict[str, str]) -> int:
-    """Every mutant, or those of one block or of one name."""
-    from scripts import mutants
-    from scripts.blocks import blocks
-
-    only(given, ("BLOCK", "NAME", "JOBS"), "mutants")
-    expression = "test_mutant_is_caught"
-    if given.get("BLOCK"):
-        blocks().block(given["BLOCK"])
-        expression += f" and {given['BLOCK']}-"
-    if given.get("NAME"):
-        if given["NAME"] not in [m.name for m in mutants.load()]:
-            raise UserError(f"NAME={given['NAME']}: no mutant of that name in tests/mutants/")
-        expression += f" and {given['NAME']}"
-    arguments = ["tests/test_mutants.py", "-k", expression, "-rA", "--show-capture=no"]
-    return _pytest(arguments, given, {"MICROHOP_MUTANTS": "all"})

@@ -57,7 +57,7 @@ class Report:
     def _mutants(self) -> Any:
         from scripts.mutate import summary
 
-        return self._json("mutants.json", summary(self.folder))
+        return self._json("mutants.json", summary())
 
     def _testplan(self, functional: Any, mutants: Any) -> Any:
         from scripts.regress.testplan import summary

@@ -5,14 +5,15 @@ import importlib
 
 import pytest
 
-from scripts import mutants, testplan
+from scripts import testplan
+from scripts.mutate import hand
 from scripts.blocks import load
 from scripts.common import ROOT, UserError
 from tb.common.coverage import Coverage
 
 PLANS = testplan.load()
 BLOCKS = load().blocks
-MUTANTS = mutants.load()
+MUTANTS = hand.load()
 OF_THE_BENCH = {"example", "kit"}  # the pattern and the bench's own parts: no design under test
 DECLARED = [b for b in PLANS if (ROOT / "tb" / b / "coverage.py").is_file()]
 
