@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, ROOT, UserError
+from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, ROOT
 from scripts.settings import only, whole_number
 
 JOBS = "2"

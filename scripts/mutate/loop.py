@@ -84,6 +84,8 @@ def run_all(
 
 def _tell(console: Console, found: Finding, at: str, seconds: float) -> None:
     colour = COLOURS[found.state]
-    by = f" by {found.killed_by}: {found.reason.splitlines()[0][:90] if found.reason else ''}" if found.killed_by else ""
+    by = (
+        f" by {found.killed_by}: {found.reason.splitlines()[0][:90] if found.reason else ''}" if found.killed_by else ""
+    )
     text = escape(f"{found.fault.name}{by}")
     console.print(f"{at:>7} {seconds:5.0f} s  [{colour}]{found.state}[/] {text}", overflow="ellipsis", no_wrap=True)

@@ -111,7 +111,6 @@ def _block(console: Console, spec: Blocks, found: _Set, clean: Path, jobs: int, 
 
     console.print(f"[bold]{found.block}[/]: {len(found.faults)} mutants")
     if found.faults:
-        shutil.rmtree(clean / "build" / "trials", ignore_errors=True)
         clean_s = clean_runs(clean, _trials(found), spec, console)
         try:
             run_all(console, found.block, found.faults, spec, clean, clean_s, jobs, done)

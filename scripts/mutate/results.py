@@ -34,11 +34,19 @@ def _mutant(finding: Finding) -> dict[str, Any]:
 
 
 def data(
-    block: str, findings: Sequence[Finding], *, hand: int, operators: int, sources: str, when: str, seed: int, count: int
+    block: str,
+    findings: Sequence[Finding],
+    *,
+    hand: int,
+    operators: int,
+    sources: str,
+    when: str,
+    seed: int,
+    count: int,
 ) -> dict[str, Any]:
     """A block's file. `hand` and `operators`: how many were to be run; fewer findings: it was interrupted."""
     by_hand = [f for f in findings if f.fault.origin == "hand"]
-    sampled = Counter(f.state for f in findings if f.fault.origin == "operator")
+    sampled: Counter[str] = Counter(f.state for f in findings if f.fault.origin == "operator")
     return {
         "block": block,
         "sources": sources,

@@ -23,7 +23,7 @@ def sample(found: Sequence[Candidate], count: int, seed: int) -> list[Candidate]
     left = sorted(found, key=lot)
     operators: Counter[str] = Counter()
     files: Counter[str] = Counter()
-    chosen = []
+    chosen: list[Candidate] = []
     while left and len(chosen) < count:
         best = min(range(len(left)), key=lambda i: (operators[left[i].operator] + files[left[i].file], i))
         pick = left.pop(best)

@@ -38,14 +38,21 @@ def snapshot() -> Path:
     return copy(ROOT, FOLDER / "trees" / f"clean-{os.getpid()}")
 
 
-def digest(block: str, root: Path = ROOT) -> str:
+def digest(block: str, root: Path | None = None) -> str:
     """Hash of everything that decides what becomes of a block's mutants."""
+    root = root or ROOT
     total = hashlib.sha256()
     for name in (*HASHED, f"tests/{block}", "tests/mutants"):
-        for path in sorted((root / name).rglob("*")):
+        for path in _files(root / name):
             inside = str(path.relative_to(root))
-            if path.suffix in SUFFIXES and path.is_file() and not inside.startswith(NOT_HASHED):
-                if name == "tests/mutants" and path.stem not in (block, "equivalent"):
-                    continue
-                total.update(f"{inside}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+            if path.suffix not in SUFFIXES or inside.startswith(NOT_HASHED):
+                continue
+            if name == "tests/mutants" and path.stem not in (block, "equivalent"):
+                continue
+            total.update(f"{inside}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return total.hexdigest()[:16]
+
+
+def _files(folder: Path) -> list[Path]:
+    # links are followed, as the copy follows them
+    return sorted(Path(at) / n for at, _, names in os.walk(folder, followlinks=True) for n in names)

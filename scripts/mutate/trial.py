@@ -45,6 +45,7 @@ def run_in(
 ) -> list[dict[str, Any]]:
     """Run the trials inside `tree`; what each ended with, UserError when the process itself breaks."""
     jobs = [{**t.as_dict(), "limit_s": _limit(t, spec, clean_s or {})} for t in trials]
+    (tree / "trials.json").unlink(missing_ok=True)
     (tree / "job.json").write_text(json.dumps({"trials": jobs, "all": everything}))
     env = {**os.environ, "MICROHOP_ROOT": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("PYTEST_CURRENT_TEST", None)

@@ -9,6 +9,7 @@ MICROHOP_ROOT is the copy; one build serves all tests of the same parameters and
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def main(job: Path) -> None:
     ended: list[dict[str, object]] = []
     for number, t in enumerate(data["trials"]):
         folder = ROOT / "build" / f"trial{number}"
+        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         request = Request(t["block"], t["sim"], t["params"], t["test"], spec.seed, t["options"])
         try:

@@ -6,9 +6,9 @@ import importlib
 import pytest
 
 from scripts import testplan
-from scripts.mutate import hand
 from scripts.blocks import load
 from scripts.common import ROOT, UserError
+from scripts.mutate import hand
 from tb.common.coverage import Coverage
 
 PLANS = testplan.load()
