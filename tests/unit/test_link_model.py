@@ -124,3 +124,16 @@ def test_more_beats_than_the_far_buffer_holds_are_never_in_it():
     for n, (cycle, _) in enumerate(core.taken):
         assert n + 1 - sum(1 for c in freed if c < cycle) <= spec().integer("link.buffer_cells")
     assert b.tx.sent_ctl
+
+
+def test_a_slow_link_s_frames_keep_the_rate_and_depend_on_the_place_of_control_sets():
+    from tb.link.pace import slowest
+
+    spacing = spec().cycles("link.ctl_spacing")
+    assert slowest(1, 0) == (0,)
+    for k in range(spacing):
+        cycles = slowest(66, k)
+        assert len(cycles) == 66 and cycles[0] == 0
+        sent = (64 * 65 + 6 * spec().integer("link.ctl_bytes")) / spec().integer("link.rate_bytes")
+        assert sent - 1 <= cycles[-1] <= sent + 2
+    assert len({slowest(66, k) for k in range(spacing)}) > spacing // 2
