@@ -104,13 +104,16 @@ def add(runs: Sequence[Run], folder: Path) -> Sums:
 
 
 def _shortened(groups: list[Group]) -> list[str]:
-    """Runs with fewer points than others of the same build: a file that was cut off between two lines."""
+    """Runs with fewer points than others of the same build: cut off between two lines, or built with other flags."""
     said = []
     for group in groups:
         same = [g for g in groups if (g.block, g.params) == (group.block, group.params)]
         full = max(len(g.points) for g in same if g.points.sources.items() >= group.points.sources.items())
         if len(group.points) < full:
-            said += [f"job {job}: only {len(group.points)} of {full} points in its coverage.dat" for job in group.jobs]
+            said += [
+                f"job {job}: only {len(group.points)} of {full} points: cut short, or built otherwise"
+                for job in group.jobs
+            ]
     return said
 
 

@@ -95,7 +95,7 @@ def test_a_file_that_was_cut_off_between_two_lines_is_named(regression):
     regression.run({toy.IF: 1})
     regression.run({toy.IF: 1}, params="wide")
     said = summary(regression.folder, regression.records)
-    assert said["errors"] == ["job 2 (a/t/default/verilator/1): only 1 of 2 points in its coverage.dat"]
+    assert said["errors"] == ["job 2 (a/t/default/verilator/1): only 1 of 2 points: cut short, or built otherwise"]
 
 
 def test_a_broken_list_of_points_is_an_error_of_each_run(regression):
