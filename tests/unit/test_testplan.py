@@ -7,7 +7,7 @@ from scripts import testplan
 from scripts.blocks import load
 from scripts.common import ROOT, UserError
 from scripts.mutate import hand
-from tb.common.coverage import Coverage
+from scripts.regress.functional import declared
 
 PLANS = testplan.load()
 BLOCKS = load().blocks
