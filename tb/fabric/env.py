@@ -17,6 +17,7 @@ from tb.common.run import RunContext
 from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, Prediction
 from tb.fabric import layout
+from tb.fabric.coverage import COVERAGE
 from tb.fabric.experiment import (
     NET_WIDTH,
     QP_WIDTH,
@@ -176,4 +177,5 @@ PLAN = BenchPlan(
     },
     predict=predict,
     check=check,
+    coverage=COVERAGE,
 )

@@ -82,7 +82,7 @@ def random_experiment(
     index: int, rng: np.random.Generator, *, count: int = 12, budget: int = 12_000, topology: Topology | None = None
 ) -> Experiment:
     """Both NICs send ``count`` messages of any kind, size and alignment at random times; counters near their wraps."""
-    pmtu = int(rng.integers(1, 6))
+    pmtu = index % 5 + 1
     roce = bool(index % 2)
     sides = []
     for _ in range(2):
@@ -107,7 +107,7 @@ def random_experiment(
         )  # fmt: skip
 
     return Experiment(
-        f"random{index}", topology if topology is not None else Topology(int(rng.integers(3))),
-        str(rng.choice(["pcie", "d2d"])), roce, "kp4" if roce else "llfec", pmtu,
+        f"random{index}", topology if topology is not None else Topology(index % 3),
+        ("pcie", "d2d")[index // 2 % 2], roce, "kp4" if roce else "llfec", pmtu,
         near_wrap(layout.A), near_wrap(layout.B), sides[0], sides[1],
     )  # fmt: skip
