@@ -73,3 +73,13 @@ def value_at(events: Records, at: Ints) -> Ints:
     index = np.searchsorted(cycles(events), at, side="right") - 1
     found: Ints = events["value"].astype(np.int64)[np.maximum(index, 0)]
     return found
+
+
+def stalled(pattern: npt.ArrayLike | None, begin: Ints, end: Ints) -> npt.NDArray[np.bool_]:
+    """By span of cycles, both ends included: a sink with this ready pattern was not ready in some of them."""
+    if pattern is None or not len(begin):
+        return np.zeros(len(begin), np.bool_)
+    off = ~np.asarray(pattern).astype(bool)
+    total = np.concatenate(([0], np.cumsum(np.resize(off, int(end.max()) + 2))))
+    found: npt.NDArray[np.bool_] = total[end + 1] > total[begin]
+    return found

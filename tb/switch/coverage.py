@@ -16,7 +16,7 @@ import numpy.typing as npt
 from models.spec import spec
 from tb.common.beats import Records
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, Sample, each
-from tb.common.observe import Ints, cycles, held, holes, spans, waits
+from tb.common.observe import Ints, cycles, held, holes, spans, stalled, waits
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.switch.frames import PREFIX_BITS, table_writes
@@ -78,17 +78,6 @@ def lookup(records: Records, first: Ints, roce: int, prefix: int, table: dict[in
     return names
 
 
-def stalled(phase: PhaseRecords, name: str, begin: Ints, end: Ints) -> npt.NDArray[np.bool_]:
-    """The sink was not ready in some cycle of each span."""
-    pattern = phase.item.ready.get(name)
-    if pattern is None or not len(begin):
-        return np.zeros(len(begin), np.bool_)
-    off = ~np.asarray(pattern).astype(bool)
-    total = np.concatenate(([0], np.cumsum(np.resize(off, int(end.max()) + 2))))
-    found: npt.NDArray[np.bool_] = total[end + 1] > total[begin]
-    return found
-
-
 def follow(ctx: RunContext, phase: PhaseRecords) -> Frames:
     """Find every frame that entered where it left."""
     ports = ctx.param("PORTS", PORTS)
@@ -101,7 +90,7 @@ def follow(ctx: RunContext, phase: PhaseRecords) -> Frames:
         at = cycles(m)
         begin, end = at[first], at[last]
         idle = np.concatenate(([-1], begin[1:] - end[:-1] - 1)) if len(first) else first
-        stall = stalled(phase, f"m{o}", begin, end)
+        stall = stalled(phase.item.ready.get(f"m{o}"), begin, end)
         rows = zip(m["data"][first], begin.tolist(), end.tolist(), idle.tolist(), stall.tolist(), strict=True)
         for head, b, e, gap, stop in rows:
             left[head.tobytes()] = (o, b, e, gap, stop)

@@ -16,7 +16,7 @@ from models.protocol import OP, Hdr, WireCfg
 from models.spec import spec
 from tb.common.beats import StreamFormat, frames_from_beats
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, Sample, each
-from tb.common.observe import cycles, held, holes, nothing, sizes, spans, waits
+from tb.common.observe import cycles, held, holes, nothing, sizes, spans, stalled, waits
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.wire.dissect import Seen, carries, dissect, why_dropped
@@ -26,6 +26,7 @@ PKT = StreamFormat(side_bits=Hdr.width())
 MAX_BEATS = spec().integer("frame.max_beats")
 ROOM = spec().integer("link.buffer_cells")
 OUT = spec().cycles("latency.wire.rx")
+TX_ROOM = spec().integer("latency.wire.tx_fifo_beats") - MAX_BEATS
 FORMATS = ("native", "roce")
 NAMES = {int(op): op.name.lower() for op in OP} | {0x0E: "read_resp_middle", 0x0F: "read_resp_last"}
 SLICE = [NAMES[op] for op in range(0x13)]
@@ -57,7 +58,11 @@ def sent(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     waited = waits(phase.played["s_pkt"], pkt)
     inside = np.concatenate(([0], np.cumsum(waited)))
     gaps = holes(pkt)
-    stalled = holes(axis)
+    begin, end = spans(axis)
+    out, beats = cycles(axis), end - begin + 1
+    stops = stalled(phase.item.ready.get("m_axis"), out[begin], out[end])
+    # frame beats on their way when a packet is taken: those of the packets before it, less those that left
+    inside_tx = np.cumsum(beats) - beats - np.searchsorted(out, cycles(pkt)[first[: len(beats)]])
     roce = WireCfg.unpack(phase.item.cfg["wire"]).roce
     for k, frame in enumerate(frames_from_beats(axis, AXIS)):
         seen = dissect(frame.data, bool(roce))
@@ -69,9 +74,11 @@ def sent(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         }  # fmt: skip
         sample = fields(seen) | {
             "start": int(waited[first[k]]), "slots": own, "gaps": bool(gaps[k]) and own == 0,
-            "stalled": bool(stalled[k]),
+            "stalled": bool(stops[k]), "inside": int(inside_tx[k]),
             "idle": tuple(name for name, there in idle.items() if there and name not in carried),
         }  # fmt: skip
+        if beats[k] >= MAX_BEATS - 1:
+            sample["largest_into"] = int(inside_tx[k])
         if phase.item.info.get("tshark"):
             sample["tshark"] = sample["op"]
         yield sample
@@ -115,8 +122,10 @@ def received(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         before = verdict
 
 
-def freed(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
-    """One sample for each number of cells that was given back in one cycle of a phase."""
+def buffer(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """Most cells held in a phase, and each number of cells that was given back in one cycle of it."""
+    if len(phase.beats["rx_axis"]):
+        yield {"most": int(held(cycles(phase.beats["rx_axis"]), phase.events["free_cells"]).max())}
     for cells in np.unique(phase.events["free_cells"]["value"]).tolist():
         yield {"cells": cells}
 
@@ -176,6 +185,8 @@ REASONS = {
     "both": ("TVer", "longer than it says", "shorter than it says", "no room for its headers", "payload above 4096"),
 }  # fmt: skip
 
+FILL = [Bin("nothing", 0), Bin("some", range(1, TX_ROOM)), Bin("to the last place", TX_ROOM)]
+
 COVERAGE = Coverage(
     "wire",
     [
@@ -191,11 +202,14 @@ COVERAGE = Coverage(
                 Cover("tshark", each(*SLICE), points=("opcodes",)),
                 Cover("start", [Bin("at once", 0), Bin("a few cycles", range(1, 9)),
                                 Bin("waits for room", range(9, 1 << 20))], points=("back_pressure",)),
+                Cover("inside", FILL, points=("back_pressure",)),
+                Cover("largest_into", FILL, points=("back_pressure",)),
                 Cover("slots", [Bin("none", 0), Bin("the block's own", range(1, 4))], points=("back_pressure",)),
                 _yes("gaps", "dense", "gaps", "back_pressure"),
                 _yes("stalled", "flows", "stalled", "back_pressure"),
                 Cross("idle_by_format", ("idle", "format"), points=("opcodes",)),
                 Cross("tshark_by_format", ("tshark", "format"), points=("opcodes",)),
+                Cross("largest_into_by_format", ("largest_into", "format"), points=("back_pressure",)),
                 Cross("gaps_by_stalled_by_format", ("gaps", "stalled", "format"), points=("back_pressure",)),
                 Cross("start_by_format", ("start", "format"), points=("back_pressure",)),
             ],
@@ -239,9 +253,11 @@ COVERAGE = Coverage(
             ],
         ),
         Group(
-            "freed",
-            freed,
-            [Cover("cells", [Bin("1", 1), Bin("several", range(2, MAX_BEATS)), Bin("66", MAX_BEATS),
+            "buffer",
+            buffer,
+            [Cover("most", [Bin("less", range(ROOM - MAX_BEATS)), Bin("the brim", range(ROOM - MAX_BEATS, ROOM)),
+                            Bin("the last cell", ROOM)], points=("back_pressure",)),
+             Cover("cells", [Bin("1", 1), Bin("several", range(2, MAX_BEATS)), Bin("66", MAX_BEATS),
                              Bin("with those of another", range(MAX_BEATS + 1, 256))],
                    points=("drops", "back_pressure"))],
         ),

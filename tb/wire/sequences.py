@@ -150,8 +150,8 @@ class RandomBackPressure(PhaseSequence):
         cfg = random_cfg(rng, roce)
         item = item_of(f"{'loop' if loop else 'random'}_{'roce' if roce else 'native'}", cfg, loop)
         item.ready = {"m_axis": stalls(rng), "m_pkt": stalls(rng, 0.02)}
-        if loop:
-            del item.ready["m_pkt"]
+        if loop:  # nothing stalls: the packets' own gaps show
+            item.ready = {}
         elif index >= 2:  # a stall so long that the credits run out
             item.ready["m_pkt"] = np.concatenate([np.zeros(1000, bool), stalls(rng)])
             item.info["brim"] = True
@@ -178,7 +178,8 @@ class RandomBackPressure(PhaseSequence):
         frames, at = [], 1
         for _ in range(120):
             gaps = rng.integers(0, 4, 64).tolist() if rng.random() < 0.3 else 0
-            frames.append(packet(rng, self._opcode(rng), self._length(rng), roce, at, gaps))
+            opcode, length = (0x0B, 4096) if rng.random() < 0.04 else (self._opcode(rng), self._length(rng))
+            frames.append(packet(rng, opcode, length, roce, at, gaps))
             at += int(rng.integers(0, 40))
         return frames
 

@@ -35,3 +35,11 @@ def test_levels():
     assert observe.held(np.array([], int), freed[:0]).tolist() == [0, 0]
     changes = np.array([(0, 512), (5, 500), (9, 3)], event_dtype(16))
     assert observe.value_at(changes, np.array([0, 4, 5, 8, 9, 99])).tolist() == [512, 512, 500, 500, 3, 3]
+
+
+def test_stalls_are_the_sink_s_and_repeat_with_its_pattern():
+    spans = np.array([0, 1, 2, 4]), np.array([0, 3, 2, 5])
+    assert observe.stalled([1, 1, 0], *spans).tolist() == [False, True, True, True]
+    assert observe.stalled([1], *spans).tolist() == [False] * 4
+    assert observe.stalled(None, *spans).tolist() == [False] * 4
+    assert observe.stalled([0], spans[0][:0], spans[1][:0]).tolist() == []
