@@ -16,8 +16,8 @@ WORDS = {"expr": "expression"}
 STATES = ("failing", "open", "passing", "closed")
 MUTANT_STATES = ("survived", "error", "notrun", "equivalent", "killed")
 SAMPLED_TARGET = 95.0
-SHOWN_BINS = 8
-"""Bins that a test point lists one by one; of more, only those that no run hit."""
+SHOWN_BINS = 12
+"""Bins that a test point lists one by one; of more, only those that no run hit, as many of each cover."""
 BINS_OF_A_COVER = 400
 """Of a larger cover the page lists the bins that no run hit; all are in functional.json."""
 
@@ -114,7 +114,8 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
             "cells": _cells(code_blocks.get(name), functional.get(name), mutants.get(name)),
             "files": files.get(name, []),
             "code_holes": sum(len(f["holes"]) for f in files.get(name, [])),
-            "covers": _covers(name, functional.get(name), links),
+            "covers": (covers := _covers(name, functional.get(name), links)),
+            "covers_missed": sum(bool(c["share"] and c["share"]["missed"]) for c in covers),
             "holes": [_hole(name, h, links) for h in holes.get(name, [])],
         }
         for name in names
@@ -291,6 +292,7 @@ def testplan(data: PageData, links: Links) -> dict[str, Any] | None:
                 "counts": [(s, counts[s]) for s in STATES if counts[s]],
                 "total": len(points),
                 "open": bool(counts["failing"]),
+                "ran": any(t.get("jobs") for p in points for t in p.get("tests") or []),
             }
         )
     given = data.testplan.get("counts") or {}
@@ -311,6 +313,8 @@ def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
     covers: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for b in p.get("bins") or []:
         covers.setdefault((b.get("block") or block, b.get("cover", "")), []).append(b)
+    few = len(p.get("bins") or []) <= SHOWN_BINS
+    parts = [_bins(block, where, cover, bins, few, links) for (where, cover), bins in covers.items()]
     return {
         "id": links.place("p", block, str(p.get("id"))),
         "name": p.get("id"),
@@ -320,7 +324,10 @@ def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
         "state": p.get("state", "open"),
         "why": "" if p.get("state") == "closed" else p.get("why") or "",
         "tests": tests,
-        "covers": [_bins(block, where, cover, bins, links) for (where, cover), bins in covers.items()],
+        "covers": parts,
+        "hit": sum(c["hit"] for c in parts),
+        "bins": sum(c["total"] for c in parts),
+        "known": any(c["known"] for c in parts),
         "mutants": [
             {**m, "href": links.to("m", block, str(m.get("name"))), "state": m.get("state") or "not run"}
             for m in p.get("mutants") or []
@@ -328,9 +335,11 @@ def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
     }
 
 
-def _bins(block: str, where: str, cover: str, bins: list[Mapping[str, Any]], links: Links) -> dict[str, Any]:
+def _bins(
+    block: str, where: str, cover: str, bins: list[Mapping[str, Any]], every: bool, links: Links
+) -> dict[str, Any]:
     missing = [b for b in bins if not b.get("hit") and not b.get("waived")]
-    listed = bins if len(bins) <= SHOWN_BINS else missing[:SHOWN_BINS]
+    listed = bins if every else missing[:SHOWN_BINS]
     return {
         "name": cover if where == block else f"{where}: {cover}",
         "href": links.to("c", where, cover),
@@ -340,7 +349,7 @@ def _bins(block: str, where: str, cover: str, bins: list[Mapping[str, Any]], lin
         "bins": [
             {"name": b.get("bin"), "hits": b.get("hits"), "hit": bool(b.get("hit") or b.get("waived"))} for b in listed
         ],
-        "more": len(missing) - len(listed) if len(bins) > SHOWN_BINS else 0,
+        "more": 0 if every else len(missing) - len(listed),
     }
 
 
