@@ -13,7 +13,7 @@
   addEventListener("hashchange", reveal);
   document.addEventListener("click", (e) => {
     const link = e.target.closest('a[href^="#"]');
-    // the same link a second time changes no hash
+    // the same link again changes no hash
     if (link && link.hash === location.hash) reveal();
   });
   for (const box of all(document, ".cmd")) {
@@ -52,6 +52,14 @@
     words.oninput = verdict.onchange = filter;
     form.hidden = false;
     filter();
+    // a count of jobs leads to just these
+    document.addEventListener("click", (e) => {
+      const link = e.target.closest("a[data-filter]");
+      if (!link) return;
+      words.value = link.dataset.filter;
+      verdict.value = "";
+      filter();
+    });
     all(list, "th[data-sort]").forEach((head) => {
       const sort = () => {
         const down = head.getAttribute("aria-sort") === "ascending";

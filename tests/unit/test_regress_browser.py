@@ -192,6 +192,11 @@ def test_filter_and_sort(browser, places):
         v.page.select_option("#verdict", "timeout")
         assert shown.count() == sum(r.verdict == "timeout" for r in data.records) == 1
         v.page.select_option("#verdict", "")
+        v.page.locator("#tests ~ table a[data-filter]").first.click()
+        name = v.page.input_value("#words")
+        assert name in {f"{r.job.block}/{r.job.test}" for r in data.records}
+        assert shown.count() == sum(name == f"{r.job.block}/{r.job.test}" for r in data.records) > 0
+        v.page.fill("#words", "")
         head = v.page.locator("#joblist th", has_text="seconds")
         head.click()
         column = "() => [...document.querySelectorAll('#joblist tbody tr')].map((r) => +r.cells[6].textContent || 0)"

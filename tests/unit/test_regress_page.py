@@ -13,6 +13,7 @@ import pytest
 from scripts.common import UserError
 from scripts.regress import page, views, views_coverage
 from scripts.regress.figures import more_is_better, worst
+from scripts.regress.links import Links
 from scripts.regress.records import Record
 from scripts.report import Figure
 from tests.unit import fake_regression as fake
@@ -151,6 +152,16 @@ def test_a_file_that_is_not_there_gets_no_link(tmp_path):
     folder.mkdir()
     found = Page(made(folder, data, files=False))
     assert [x for x in found.links if x[0] != "#"] == []
+
+
+def test_places_whose_names_look_alike_are_two(tmp_path):
+    links = Links(tmp_path)
+    names = [("t", "a-b", "c"), ("t", "a", "b-c"), ("t", "a", "b c"), ("t", "a", "ü<")]
+    ids = [links.place(*n) for n in names]
+    assert len(set(ids)) == 4
+    assert [links.to(*n) for n in names] == [f"#{i}" for i in ids]
+    assert links.place(*names[1]) == ids[1]
+    assert links.to("t", "a") is None
 
 
 def test_names_that_urls_must_quote(tmp_path):

@@ -135,6 +135,7 @@ class TestCharts:
         entries = [entry(n % 28 + 1, id=f"s{n}") for n in range(40)] + [entry(1, id="n", profile="nightly", passed=100)]
         [one] = charts(entries)
         assert one["text"] == "passed 100 %"
+        assert one["svg"].count("<use") == 1
         [many] = charts(entries[:-1])
         assert many["svg"].count("<use") == RUNS
 
