@@ -72,8 +72,9 @@ def collect(
         chosen = [c for c in found if c.name == only_name]
     else:
         chosen = sample(found, count, seed)
-    trials = smoke_trials(spec, name)
-    sampled = [_operator_fault(c, name, trials, root, reasons.get(c.name, "")) for c in chosen]
+    sampled = [
+        _operator_fault(c, name, smoke_trials(spec, name, c.operator), root, reasons.get(c.name, "")) for c in chosen
+    ]
     known = [f for f in sampled if f.name in reasons and only_name is None]
     return _Set(
         name,

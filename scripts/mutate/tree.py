@@ -35,6 +35,10 @@ def copy(source: Path, target: Path) -> Path:
 
 def snapshot() -> Path:
     """The tree as it is now, in a folder of this process."""
+    for old in (FOLDER / "trees").glob("clean-*"):
+        # of a process that was killed before it could tidy up
+        if not Path("/proc", old.name.removeprefix("clean-")).exists():
+            shutil.rmtree(old, ignore_errors=True)
     return copy(ROOT, FOLDER / "trees" / f"clean-{os.getpid()}")
 
 

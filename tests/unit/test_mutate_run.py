@@ -190,3 +190,11 @@ def test_bad_settings_are_named(root):
     for given, said in (({"N": "0"}, "N=0"), ({"BLOK": "toy"}, "did you mean 'BLOCK'"), ({"BLOCK": "tou"}, "'toy'")):
         with pytest.raises(UserError, match=said):
             mutate.main_mutate(Console(file=io.StringIO()), given)
+
+
+def test_what_a_killed_process_left_is_removed(root):
+    left = tree.FOLDER / "trees" / "clean-999999999"
+    left.mkdir(parents=True)
+    clean = tree.snapshot()
+    assert [p.name for p in (tree.FOLDER / "trees").iterdir()] == [clean.name]
+    assert (clean / "rtl" / "toy.sv").is_file()
