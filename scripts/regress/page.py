@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from scripts.common import UserError, rel
 from scripts.page import environment
-from scripts.regress import charts, views, views_coverage
+from scripts.regress import charts, views, views_coverage, views_mutants, views_parts, views_plan
 from scripts.regress.links import Links
 from scripts.regress.views import PageData
 
@@ -105,10 +105,10 @@ def _shown(data: PageData, links: Links, part: Callable[[str, Callable[[], Any],
     jobs = views.job_rows(records, links)
     for r in records:
         links.place("t", r.job.block, r.job.test)
-    part("places", lambda: views_coverage.places(data, links), None)
+    part("places", lambda: views_parts.places(data, links), None)
     no_figures: dict[str, Any] = {"rows": [], "more": [], "tests": [], "shared": "", "met": 0, "total": 0}
     no_coverage: dict[str, Any] = {"rows": [], "code": False, "functional": False}
-    points = part("testplan.json", lambda: views_coverage.points_of_tests(data), {})
+    points = part("testplan.json", lambda: views_plan.points_of_tests(data), {})
     by_number = {r.job.number: r for r in records}
     shown: dict[str, Any] = {
         "plan": data.plan,
@@ -117,8 +117,8 @@ def _shown(data: PageData, links: Links, part: Callable[[str, Callable[[], Any],
         "buckets": part("buckets.json", lambda: views.buckets(data, by_number, links), []),
         "figures": part("figures", lambda: views.figure_rows(records, links), no_figures),
         "coverage": part("coverage", lambda: views_coverage.coverage(data, links), no_coverage),
-        "testplan": part("testplan.json", lambda: views_coverage.testplan(data, links), None),
-        "mutants": part("mutants.json", lambda: views_coverage.mutants(data, links), None),
+        "testplan": part("testplan.json", lambda: views_plan.testplan(data, links), None),
+        "mutants": part("mutants.json", lambda: views_mutants.mutants(data, links), None),
         "trend": part("trend.json", lambda: _trend(data, links), None),
         "tests": views.test_rows(records, points, links),
         "builds": part("builds", lambda: views.build_rows(data), []),
@@ -131,7 +131,6 @@ def _shown(data: PageData, links: Links, part: Callable[[str, Callable[[], Any],
         "total": len(records),
         "interrupted": bool(data.summary.get("interrupted")),
         "shown_tests": views.SHOWN_TESTS,
-        "sampled_target": int(views_coverage.SAMPLED_TARGET),
     }
     shown["mutant_ids"] = {b["name"]: b["id"] for b in (shown["mutants"] or {}).get("blocks", [])}
     shown["tiles"] = part("tiles", lambda: _tiles(data, shown), [])
@@ -185,7 +184,7 @@ def _trend(data: PageData, links: Links) -> dict[str, Any] | None:
     rows = []
     for e in reversed(data.trend):
         values = [(e.get("coverage") or {}).get(k) for k in views_coverage.KINDS] + [e.get("functional")]
-        cells = ["–" if v is None else views_coverage.percent_text(v, 100) for v in values]
+        cells = ["–" if v is None else views_parts.percent_text(v, 100) for v in values]
         own = e["id"] == data.plan.id
         rows.append({**e, "href": None if own else links.file(f"../{e['id']}/{FILE}"), "cells": cells})
     drawn = sum(e.get("profile") == data.trend[-1].get("profile") for e in data.trend)

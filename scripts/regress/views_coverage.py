@@ -1,117 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says of coverage, test points and mutants, each linked to the other two and to the tests."""
+"""What the page says of coverage: by block beside the mutants' score, by file, bin and instance; waivers."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from scripts.regress.links import Links
 from scripts.regress.views import PageData
+from scripts.regress.views_mutants import mutant_score, sum_mutants
+from scripts.regress.views_parts import blocks_of, point_links, share
 
 KINDS = ("line", "branch", "toggle", "expr")
 WORDS = {"expr": "expression"}
-STATES = ("failing", "open", "passing", "closed")
-MUTANT_STATES = ("survived", "error", "notrun", "equivalent", "killed")
-SAMPLED_TARGET = 95.0
-SHOWN_BINS = 12
-"""Bins that a test point lists one by one; of more, only those that no run hit, as many of each cover."""
 BINS_OF_A_COVER = 400
 """Of a larger cover the page lists the bins that no run hit; all are in functional.json."""
 
 
-def share(part: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Percent as text, never rounded up to 100, and the bar's parts; None where there is nothing to hit."""
-    if not part or not part.get("total"):
-        return None
-    hit, waived, total = part.get("hit", 0), part.get("waived", 0), part["total"]
-    return {
-        "text": percent_text(hit + waived, total),
-        "hit": hit,
-        "waived": waived,
-        "total": total,
-        "missed": total - hit - waived,
-        "width": round(100 * hit / total, 1),
-        "wide_waived": round(100 * waived / total, 1),
-    }
-
-
-def percent_text(part: float, total: float) -> str:
-    """As 99.9 %: rounded down, so that 100 % means all."""
-    tenths = min(1000, math.floor(1000 * part / total + 1e-9))
-    return "100 %" if tenths == 1000 else f"{tenths / 10:.1f} %"
-
-
 def block_of(path: str) -> str:
-    """The block that a source file belongs to, by its folder: rtl/<block>/..."""
+    """The block that a source file belongs to, by its folder: rtl/<block>/... (as scripts/coverage has it)."""
     parts = path.split("/")
-    return parts[1] if len(parts) > 2 and parts[0] == "rtl" else "other"
-
-
-def mutant_score(block: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Killed of those that can be killed: sampled ones, or hand-written ones where none was sampled."""
-    if not block:
-        return None
-    ops, hand = block.get("operators") or {}, block.get("hand") or {}
-    tried = ops.get("killed", 0) + ops.get("survived", 0)
-    hand_total, hand_killed = hand.get("total", 0), hand.get("killed", 0)
-    if not tried and not hand_total:
-        return None
-    part = {"hit": ops.get("killed", 0), "total": tried} if tried else {"hit": hand_killed, "total": hand_total}
-    found = share(part) or {}
-    low = (tried and 100 * part["hit"] / part["total"] < SAMPLED_TARGET) or hand_killed < hand_total
-    kind = "sampled" if tried else "hand-written"
-    return {**found, "low": bool(low), "kind": kind, "hand_killed": hand_killed, "hand_total": hand_total}
-
-
-def places(data: PageData, links: Links) -> None:
-    """Make the ids of everything that coverage, points and mutants link to."""
-    for block, points in _blocks(data.testplan):
-        for p in points:
-            links.place("p", block, str(p.get("id")))
-    for block, part in _blocks(data.functional):
-        for cover in part.get("covers", {}):
-            links.place("c", block, cover)
-    for block, part in _blocks(data.mutants):
-        for m in part.get("mutants", []):
-            links.place("m", block, str(m.get("name")))
-
-
-def _blocks(part: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
-    return sorted(((part or {}).get("blocks") or {}).items())
-
-
-def points_of_tests(data: PageData) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Test points, as (block, id), by (block, test)."""
-    found: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for block, points in _blocks(data.testplan):
-        for p in points:
-            for t in p.get("tests", []):
-                where, _, name = str(t.get("name")).rpartition("/")
-                found[where or block, name].append((block, str(p["id"])))
-    return found
+    return parts[1] if len(parts) > 2 and parts[0] == "rtl" else parts[0]
 
 
 def coverage(data: PageData, links: Links) -> dict[str, Any]:
     """The table by block with its details, the totals, and the waivers."""
     code = data.code if data.code is not None and data.code.get("measured") else None
-    code_blocks = dict(_blocks(code))
-    functional = dict(_blocks(data.functional))
-    mutants = dict(_blocks(data.mutants))
+    code_blocks = dict(blocks_of(code))
+    functional = dict(blocks_of(data.functional))
+    mutants = dict(blocks_of(data.mutants))
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for path, f in sorted(((code or {}).get("files") or {}).items()):
         files[block_of(path)].append(_file(path, f, links))
     holes: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for h in (data.functional or {}).get("holes") or []:
         holes[h.get("block", "")].append(h)
+    targets = (data.mutants or {}).get("targets")
     names = sorted({*code_blocks, *functional, *mutants, *files})
     rows = [
         {
             "name": name,
             "id": links.place("b", name),
-            "cells": _cells(code_blocks.get(name), functional.get(name), mutants.get(name)),
+            "cells": _cells(code_blocks.get(name), functional.get(name), mutants.get(name), targets),
             "files": files.get(name, []),
             "code_holes": sum(len(f["holes"]) for f in files.get(name, [])),
             "covers": (covers := _covers(name, functional.get(name), links)),
@@ -121,7 +52,9 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
         for name in names
     ]
     everything = {key: sum(b.get(key, 0) for b in functional.values()) for key in ("hit", "total", "waived")}
-    total = _cells((code or {}).get("totals"), everything if functional else None, _sum_mutants(mutants.values()))
+    total = _cells(
+        (code or {}).get("totals"), everything if functional else None, sum_mutants(mutants.values()), targets
+    )
     return {
         "code": code is not None,
         "runs": (code or {}).get("runs"),
@@ -137,17 +70,12 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
 
 
 def _cells(
-    code: Mapping[str, Any] | None, functional: Mapping[str, Any] | None, mutants: Mapping[str, Any] | None
+    code: Mapping[str, Any] | None,
+    functional: Mapping[str, Any] | None,
+    mutants: Mapping[str, Any] | None,
+    targets: Mapping[str, float] | None,
 ) -> list[dict[str, Any] | None]:
-    return [*(share((code or {}).get(k)) for k in KINDS), share(functional), mutant_score(mutants)]
-
-
-def _sum_mutants(blocks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    sums: dict[str, Counter[str]] = {"hand": Counter(), "operators": Counter()}
-    for b in blocks:
-        for key, counter in sums.items():
-            counter.update({k: v for k, v in (b.get(key) or {}).items() if isinstance(v, int)})
-    return {k: dict(v) for k, v in sums.items()} if any(sums.values()) else None
+    return [*(share((code or {}).get(k)) for k in KINDS), share(functional), mutant_score(mutants, targets)]
 
 
 def _file(path: str, f: Mapping[str, Any], links: Links) -> dict[str, Any]:
@@ -171,17 +99,8 @@ def _hole(block: str, h: Mapping[str, Any], links: Links) -> dict[str, Any]:
         "cover": h.get("cover"),
         "href": links.to("c", block, str(h.get("cover"))),
         "bin": h.get("bin"),
-        "points": _points(block, h.get("points") or [], links),
+        "points": point_links(block, h.get("points") or [], links),
     }
-
-
-def _points(block: str, ids: Iterable[str], links: Links) -> list[tuple[str, str | None]]:
-    """Points by id, or by block/id where they are another block's."""
-    found = []
-    for name in ids:
-        where, _, own = str(name).rpartition("/")
-        found.append((str(name), links.to("p", where or block, own)))
-    return found
 
 
 def _covers(block: str, part: Mapping[str, Any] | None, links: Links) -> list[dict[str, Any]]:
@@ -198,7 +117,7 @@ def _covers(block: str, part: Mapping[str, Any] | None, links: Links) -> list[di
                 "wanted": b.get("at_least", 1),
                 "hit": b.get("hits", 0) >= b.get("at_least", 1),
                 "waived": b.get("waived"),
-                "points": [] if common else _points(block, b.get("points") or [], links),
+                "points": [] if common else point_links(block, b.get("points") or [], links),
             }
             for bin_name, b in bins
         ]
@@ -212,7 +131,7 @@ def _covers(block: str, part: Mapping[str, Any] | None, links: Links) -> list[di
                 "id": links.place("c", block, name),
                 "kind": c.get("kind", ""),
                 "share": share({**c, "waived": sum(bool(r["waived"]) and not r["hit"] for r in rows)}),
-                "points": _points(block, common, links),
+                "points": point_links(block, common, links),
                 "bins": rows,
                 "left_out": left_out,
             }
@@ -272,137 +191,3 @@ def _waivers(code: Mapping[str, Any] | None, functional: Mapping[str, Any], link
 
 def _plain(value: object) -> str:
     return ", ".join(str(v) for v in value) if isinstance(value, (list, tuple)) else str(value)
-
-
-def testplan(data: PageData, links: Links) -> dict[str, Any] | None:
-    """Points by block and feature, each with its evidence."""
-    if data.testplan is None:
-        return None
-    blocks = []
-    for block, points in _blocks(data.testplan):
-        features: dict[str, list[dict[str, Any]]] = {}
-        for p in points:
-            features.setdefault(p.get("feature") or "", []).append(_point(block, p, links))
-        counts = Counter(p.get("state", "open") for p in points)
-        blocks.append(
-            {
-                "name": block,
-                "id": links.place("tp", block),
-                "features": list(features.items()),
-                "counts": [(s, counts[s]) for s in STATES if counts[s]],
-                "total": len(points),
-                "open": bool(counts["failing"]),
-                "ran": any(t.get("jobs") for p in points for t in p.get("tests") or []),
-            }
-        )
-    given = data.testplan.get("counts") or {}
-    return {
-        "counts": [(s, given[s]) for s in STATES if given.get(s)],
-        "total": sum(given.values()),
-        "closed": given.get("closed", 0),
-        "blocks": blocks,
-    }
-
-
-def _point(block: str, p: Mapping[str, Any], links: Links) -> dict[str, Any]:
-    tests = []
-    for t in p.get("tests") or []:
-        where, _, name = str(t.get("name")).rpartition("/")
-        jobs = [(n, links.to("j", str(n))) for n in t.get("jobs") or []]
-        tests.append({**t, "href": links.to("t", where or block, name), "jobs": jobs})
-    covers: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for b in p.get("bins") or []:
-        covers.setdefault((b.get("block") or block, b.get("cover", "")), []).append(b)
-    few = len(p.get("bins") or []) <= SHOWN_BINS
-    parts = [_bins(block, where, cover, bins, few, links) for (where, cover), bins in covers.items()]
-    return {
-        "id": links.place("p", block, str(p.get("id"))),
-        "name": p.get("id"),
-        "intent": p.get("intent", ""),
-        "kind": p.get("kind", ""),
-        "rules": p.get("rules") or [],
-        "state": p.get("state", "open"),
-        "why": "" if p.get("state") == "closed" else p.get("why") or "",
-        "tests": tests,
-        "covers": parts,
-        "hit": sum(c["hit"] for c in parts),
-        "bins": sum(c["total"] for c in parts),
-        "known": any(c["known"] for c in parts),
-        "mutants": [
-            {**m, "href": links.to("m", block, str(m.get("name"))), "state": m.get("state") or "not run"}
-            for m in p.get("mutants") or []
-        ],
-    }
-
-
-def _bins(
-    block: str, where: str, cover: str, bins: list[Mapping[str, Any]], every: bool, links: Links
-) -> dict[str, Any]:
-    missing = [b for b in bins if not b.get("hit") and not b.get("waived")]
-    listed = bins if every else missing[:SHOWN_BINS]
-    return {
-        "name": cover if where == block else f"{where}: {cover}",
-        "href": links.to("c", where, cover),
-        "known": any(b.get("hits") is not None for b in bins),
-        "hit": len(bins) - len(missing),
-        "total": len(bins),
-        "bins": [
-            {"name": b.get("bin"), "hits": b.get("hits"), "hit": bool(b.get("hit") or b.get("waived"))} for b in listed
-        ],
-        "more": 0 if every else len(missing) - len(listed),
-    }
-
-
-def mutants(data: PageData, links: Links) -> dict[str, Any] | None:
-    """Score and mutants of each block, those that survived first."""
-    if data.mutants is None:
-        return None
-    points: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for block, found in _blocks(data.testplan):
-        for p in found:
-            for m in p.get("mutants") or []:
-                points[block, str(m.get("name"))].append(p["id"])
-    blocks = []
-    for block, part in _blocks(data.mutants):
-        groups: dict[str, list[dict[str, Any]]] = {s: [] for s in MUTANT_STATES}
-        for m in part.get("mutants") or []:
-            name = str(m.get("name"))
-            groups.setdefault(m.get("state") or "notrun", []).append(
-                {
-                    **m,
-                    "id": links.place("m", block, name),
-                    "place": f"{m.get('file') or ''}" + (f":{m['line']}" if m.get("line") else ""),
-                    "killed_href": _test_link(block, m.get("killed_by"), links),
-                    "said": m.get("reason") or m.get("why") or "",
-                    "points": _points(block, points.get((block, name), []), links),
-                }
-            )
-        score = mutant_score(part)
-        ops, hand = part.get("operators") or {}, part.get("hand") or {}
-        blocks.append(
-            {
-                "name": block,
-                "id": links.place("mb", block),
-                "when": part.get("when", ""),
-                "fresh": part.get("fresh"),
-                "score": score,
-                "tried": ops.get("killed", 0) + ops.get("survived", 0),
-                "ops": ops,
-                "hand": hand,
-                "groups": [(state, members) for state, members in groups.items() if members],
-                "open": bool(groups["survived"]),
-            }
-        )
-    return {"blocks": blocks, "total": mutant_score(_sum_mutants([p for _, p in _blocks(data.mutants)]))}
-
-
-def _test_link(block: str, test: str | None, links: Links) -> str | None:
-    if not test:
-        return None
-    # block/test, or the test alone, with whatever else names the run behind it
-    for name in (test, test.split("/")[-1], test.split()[0].split("/")[-1]):
-        found = links.to("t", block, name)
-        if found:
-            return found
-    parts = test.split("/")
-    return links.to("t", parts[0], parts[1]) if len(parts) > 1 else None

@@ -199,7 +199,7 @@ def _mutants(rng: random.Random) -> dict[str, Any]:
             "when": "2026-11-29 22:00:00", "fresh": b != "wire", "hand": {"killed": 8, "total": 8},
             "operators": {**ops, "total": 32}, "mutants": found,
         }  # fmt: skip
-    return {"blocks": blocks}
+    return {"blocks": blocks, "errors": [], "targets": {"hand": 100, "operators": 95}}
 
 
 def _testplan(records: list[Record], functional: dict[str, Any], mutants: dict[str, Any]) -> dict[str, Any]:

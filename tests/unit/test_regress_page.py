@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from scripts.common import UserError
-from scripts.regress import page, views, views_coverage
+from scripts.regress import page, views, views_mutants, views_parts, views_plan
 from scripts.regress.figures import more_is_better, worst
 from scripts.regress.links import Links
 from scripts.regress.records import Record
@@ -259,7 +259,7 @@ def test_a_broken_part_costs_only_itself(tmp_path, part, broken):
 
 
 def test_a_part_that_its_template_cannot_show_costs_only_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr(views_coverage, "testplan", lambda *_: {"counts": 7, "blocks": [], "total": 0, "closed": 0})
+    monkeypatch.setattr(views_plan, "testplan", lambda *_: {"counts": 7, "blocks": [], "total": 0, "closed": 0})
     data = fake.make(60)
     text = made(tmp_path, data, files=False)
     assert Page(text).wrong == []
@@ -274,7 +274,7 @@ def test_what_is_not_known_of_a_point_is_said(tmp_path):
     data = fake.make(60)
     text = made(tmp_path, data)
     plan = text[text.index('id="tp-doorbell"') : text.index('id="tp-fabric"')]
-    assert "(not measured)" in plan
+    assert "not measured:" in plan
     assert "×0" not in plan
     assert ">0 of " not in plan
     assert "None" not in text
@@ -336,25 +336,31 @@ class TestFigures:
 
 
 def test_percent_is_never_rounded_up():
-    assert views_coverage.percent_text(9999, 10000) == "99.9 %"
-    assert views_coverage.percent_text(10000, 10000) == "100 %"
-    assert views_coverage.percent_text(0, 10) == "0.0 %"
-    assert views_coverage.percent_text(29, 100) == "29.0 %"
+    assert views_parts.percent_text(9999, 10000) == "99.9 %"
+    assert views_parts.percent_text(10000, 10000) == "100 %"
+    assert views_parts.percent_text(0, 10) == "0.0 %"
+    assert views_parts.percent_text(29, 100) == "29.0 %"
 
 
 def test_scores_of_mutants():
-    score = views_coverage.mutant_score
-    assert score(None) is None
-    assert score({"hand": {"killed": 0, "total": 0}, "operators": {}}) is None
-    sampled = score({"operators": {"killed": 19, "survived": 1, "equivalent": 3, "error": 2, "total": 25}})
+    def score(operators=None, hand=None):
+        targets = {"hand": 100, "operators": 95}
+        return views_mutants.mutant_score({"operators": operators or {}, "hand": hand or {}}, targets)
+
+    assert views_mutants.mutant_score(None) is None
+    assert score() is None
+    sampled = score({"killed": 19, "survived": 1, "equivalent": 3, "error": 2, "total": 25})
     assert sampled is not None
     assert (sampled["text"], sampled["low"]) == ("95.0 %", False)
-    low = score({"operators": {"killed": 19, "survived": 1}, "hand": {"killed": 7, "total": 8}})
-    assert low is not None
-    assert low["low"]
-    hand = score({"hand": {"killed": 8, "total": 8}, "operators": {"killed": 0, "survived": 0, "total": 0}})
+    below = score({"killed": 18, "survived": 1}, {"killed": 8, "total": 8})
+    assert below is not None
+    assert (below["ops_low"], below["hand_low"]) == (True, False)
+    forgotten = score({"killed": 19, "survived": 1}, {"killed": 7, "total": 8})
+    assert forgotten is not None
+    assert (forgotten["ops_low"], forgotten["hand_low"], forgotten["low"]) == (False, True, True)
+    hand = score({"killed": 0, "survived": 0, "total": 0}, {"killed": 8, "total": 8})
     assert hand is not None
-    assert (hand["text"], hand["kind"]) == ("100 %", "hand-written")
+    assert (hand["text"], hand["kind"], hand["low"]) == ("100 %", "hand-written", False)
 
 
 def test_a_large_cross_lists_its_holes(tmp_path):
