@@ -6,11 +6,12 @@ from __future__ import annotations
 import errno
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from scripts.regress import loop as looping
-from scripts.regress import records, worker
+from scripts.regress import worker
 from scripts.regress.engine import Done
 from scripts.regress.loop import Loop, done_before
 from scripts.regress.records import Job, Plan, Record, job_dir, read
@@ -49,6 +50,11 @@ class Scripted:
         return [Done(task, None, answer)] if isinstance(answer, str) else [Done(task, answer)]
 
     def close(self, kill=False): ...
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace): ...
 
 
 PASS = {"verdict": "pass", "attempt": {"host": "h", "pid": 1, "started": 1.0, "ended": "done"}, "command": "make sim"}
@@ -151,22 +157,24 @@ def test_a_late_answer_of_a_job_that_ended_is_dropped(tmp_path):
         def wait(self, timeout_s):
             return [d for d in super().wait(timeout_s) for _ in range(2)]
 
+    class Listening(Quiet):
+        def ended(self, record):
+            ended.append(record)
+
     engine, ended = Twice(lambda what, n, k: PASS), []
-    watcher = Quiet()
-    watcher.ended = ended.append
-    Loop(plan(), tmp_path, engine, watcher).run()
+    Loop(plan(), tmp_path, engine, Listening()).run()
     assert [r.job.number for r in ended] == [1, 2, 3, 4]
 
 
 def test_a_record_that_cannot_be_written_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
-    real = records.Path.write_text
+    real = Path.write_text
 
     def full(self, *args, **kwargs):
         if "00002" in str(self):
             raise OSError(errno.ENOSPC, "No space left on device", str(self))
         return real(self, *args, **kwargs)
 
-    monkeypatch.setattr(records.Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_text", full)
     found, loop, _ = run(tmp_path, lambda what, n, k: PASS)
     assert [r.verdict for r in found] == ["pass"] * 4
     (problem,) = loop.problems
