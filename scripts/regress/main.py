@@ -74,9 +74,10 @@ def main_regress(console: Console, given: dict[str, str]) -> int:
         loop.problems += problems
         records = loop.run()
     _remember(known_s, records, loop.builds)
+    missed: list[str] = []
     if mutants and not loop.interrupted:
-        loop.problems += _mutate(console, plan, mutants, jobs)
-    report = Report(folder, plan, records, loop.problems)
+        missed = _mutate(console, plan, mutants, jobs, loop.problems)
+    report = Report(folder, plan, records, loop.problems, missed)
     report.write(seconds=time.monotonic() - started, builds=loop.builds, interrupted=loop.interrupted)
     show(console, folder, report.summary, records)
     return CODES[report.verdict()]
@@ -108,16 +109,17 @@ def _remember(known_s: dict[str, float], records: list[Record], builds: list[dic
         save(REGRESS / "durations.json", known_s)
 
 
-def _mutate(console: Console, plan: Plan, count: int, jobs: int) -> list[str]:
-    """Run the mutants behind the jobs; what kept them from running, in words."""
+def _mutate(console: Console, plan: Plan, count: int, jobs: int, problems: list[str]) -> list[str]:
+    """Run the mutants behind the jobs: the targets that they miss; `problems` gets what kept them from running."""
     from scripts.mutate import run_blocks
 
     names = list(dict.fromkeys(j.block for j in plan.jobs))
     try:
-        run_blocks(console, names, count=count, jobs=jobs)
+        code = run_blocks(console, names, count=count, jobs=jobs)
     except UserError as e:
-        return [f"mutants: {e}"]
-    return []
+        problems.append(f"mutants: {e}")
+        return []
+    return [] if code == EXIT_PASS else ["mutants miss their target"]
 
 
 def main_report(console: Console, given: dict[str, str]) -> int:
@@ -136,7 +138,7 @@ def main_report(console: Console, given: dict[str, str]) -> int:
         from scripts.regress.loop import not_run
 
         records = [found.get(j.number) or not_run(j) for j in plan.jobs]
-    report = Report(folder, plan, records, problems)
+    report = Report(folder, plan, records, problems, old.get("missed"))
     report.write(
         seconds=old.get("seconds", 0.0), builds=old.get("builds", []), interrupted=old.get("interrupted", False)
     )
@@ -162,6 +164,8 @@ def show(console: Console, folder: Path, summary: dict[str, Any], records: list[
             console.print(f"  waves  {rel(folder / bucket['waves'])}", highlight=False, markup=False, soft_wrap=True)
     if len(buckets) > SHOWN:
         console.print(f"... and {len(buckets) - SHOWN} buckets more in the report")
+    for text in summary["missed"]:
+        console.print(f"[bold red]MISSED[/]  {escape(text)}", highlight=False)
     for text in summary["problems"]:
         console.print(f"[bold magenta]PROBLEM[/] {escape(text)}", highlight=False, soft_wrap=True)
     _show_coverage(console, folder)

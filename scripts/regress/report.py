@@ -22,11 +22,13 @@ HISTORY = REGRESS / "history.jsonl"
 
 
 class Report:
-    """The report of one regression. `problems`: what went wrong beside the jobs, in words."""
+    """The report of one regression, in words beside the jobs: `problems`, what went wrong; `missed`, targets."""
 
-    def __init__(self, folder: Path, plan: Plan, records: list[Record], problems: list[str]) -> None:
+    def __init__(
+        self, folder: Path, plan: Plan, records: list[Record], problems: list[str], missed: list[str] | None = None
+    ) -> None:
         self.folder, self.plan, self.records = folder, plan, records
-        self.problems = list(problems)
+        self.problems, self.missed = list(problems), list(missed or [])
         self.summary: dict[str, Any] = {}
 
     def _part(self, name: str, make: Callable[[], Any]) -> Any:
@@ -99,6 +101,7 @@ class Report:
             "interrupted": interrupted,
             "seconds": round(seconds, 1),
             "builds": builds,
+            "missed": self.missed,
         }
         trend = self._part("trend", lambda: self._trend(code, functional))
         self._results()  # before the page, which links to it
@@ -127,8 +130,8 @@ class Report:
         return data
 
     def verdict(self) -> str:
-        """`fail` when any job stands against it, `error` when the tool did not come to an end, else `pass`."""
-        if any(r.bad for r in self.records):
+        """`fail` when any job or a missed target stands against it, `error` when the tool did not come to an end, else `pass`."""
+        if self.missed or any(r.bad for r in self.records):
             return "fail"
         if self.problems or any(r.verdict == "notrun" for r in self.records):
             return "error"

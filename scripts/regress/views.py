@@ -76,11 +76,13 @@ def verdict(data: PageData) -> tuple[str, str]:
         said.append(f"{known:,} failed as expected")
     if counts["notrun"]:
         said.append(f"{counts['notrun']:,} not run")
+    missed = data.summary.get("missed", [])
+    said += missed
     if data.problems:
         said.append(f"the tool met {plural(len(data.problems), 'problem')}")
     sentence = "; ".join(said)
     sentence = sentence[0].upper() + sentence[1:] + "."
-    if bad:
+    if bad or missed:
         return "fail", sentence
     return ("error" if data.problems or counts["notrun"] or not total else "pass"), sentence
 
