@@ -130,7 +130,7 @@ class Report:
         return data
 
     def verdict(self) -> str:
-        """`fail` when any job or a missed target stands against it, `error` when the tool did not come to an end, else `pass`."""
+        """`fail`: a job or a missed target stands against it; `error`: the tool did not come to an end; else `pass`."""
         if self.missed or any(r.bad for r in self.records):
             return "fail"
         if self.problems or any(r.verdict == "notrun" for r in self.records):
