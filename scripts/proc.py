@@ -156,12 +156,12 @@ def run_group(
         stderr=subprocess.STDOUT if stdout is not None else None,
         start_new_session=True,
     )
-    _watcher.add(child.pid)
     escaped: list[int] = []
     timed_out = False
     peak = 0.0
     next_tick = start + 0.1
     try:
+        _watcher.add(child.pid)
         while True:
             # wait(timeout) polls with growing sleeps, too coarse for runs of a few milliseconds
             code = child.poll()

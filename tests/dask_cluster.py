@@ -7,9 +7,12 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from scripts.common import ROOT
+
+START_S = 60
 
 
 class Cluster:
@@ -23,6 +26,17 @@ class Cluster:
             self.address = f"tcp://127.0.0.1:{s.getsockname()[1]}"
         port = self.address.rpartition(":")[2]
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+        limit = time.monotonic() + START_S
+        while not self._answers(int(port)):
+            if time.monotonic() > limit or self.scheduler.poll() is not None:
+                self.__exit__()
+                raise AssertionError((tmp / "scheduler-0.log").read_text())
+            time.sleep(0.1)
+
+    @staticmethod
+    def _answers(port: int) -> bool:
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", port)) == 0
 
     def worker(self, *arguments: str, root: Path = ROOT) -> subprocess.Popen[bytes]:
         """One more worker, with one thread unless told otherwise."""

@@ -16,6 +16,7 @@ import signal
 import tempfile
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -23,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from scripts.common import BUILD, ROOT, UserError
+from scripts.common import BUILD, ROOT, UserError, rel
 from scripts.proc import kill_groups, kill_trees
 from scripts.regress.dask_worker import WrongWorker, home_of, look, run_task
 from scripts.regress.engine import Done, Function, Task
@@ -33,6 +34,7 @@ ANSWER_S = 20.0
 """Longest time in which a scheduler or worker that lives answers a short question."""
 LOOK_S = 1.0
 WAIT_S = 60
+SCHEDULER_GONE = "the Dask scheduler is gone"
 
 
 @contextmanager
@@ -70,6 +72,7 @@ class DaskEngine:
         self._count = 0
         self._out: dict[str, tuple[Task, Any]] = {}
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._waiting: deque[Task] = deque()
         self._ended: list[Done] = []
         self._workers: set[str] = set()
         self._seen = self._looked = time.monotonic()
@@ -77,9 +80,12 @@ class DaskEngine:
         quiet()
         if self._cluster is None:
             _try(cluster)
-        folder.mkdir(parents=True, exist_ok=True)
         self._mark = folder / f".{self._prefix}"
-        self._mark.touch()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._mark.touch()
+        except OSError as e:
+            raise UserError(f"{rel(self._mark)}: cannot be written: {e.strerror}") from None
         with without_interrupts():
             self._client = Client(cluster, timeout=CONNECT_S, set_as_default=False, name="microhop")
         self._home = home_of(self._mark)
@@ -110,16 +116,23 @@ class DaskEngine:
                 raise UserError(f"DASK: worker {address} {answer}")
 
     def submit(self, task: Task) -> None:
-        self._count += 1
-        # a key of its own for each time: the scheduler would give an old key's result
-        key = f"{self._prefix}-{self._count}-{task.key}"
-        try:
-            future = self._client.submit(run_task, self._function, task.payload, self._home, key=key, pure=False)
-        except Exception as e:  # the client closed itself: it gave the scheduler up
-            self._ended.append(Done(task, None, f"the Dask scheduler is gone: {first_line(e)}"))
-            return
-        self._out[key] = (task, future)
-        future.add_done_callback(self._events.put)
+        self._waiting.append(task)
+        self._feed()
+
+    def _feed(self) -> None:
+        """Give out one task a worker: the scheduler blames a worker's end on all that it was given."""
+        while self._waiting and len(self._out) < max(1, len(self._workers)) and not self._closed:
+            task = self._waiting.popleft()
+            self._count += 1
+            # a key of its own for each time: the scheduler would give an old key's result
+            key = f"{self._prefix}-{self._count}-{task.key}"
+            try:
+                future = self._client.submit(run_task, self._function, task.payload, self._home, key=key, pure=False)
+            except Exception as e:  # the client closed itself: it gave the scheduler up
+                self._ended.append(Done(task, None, f"{SCHEDULER_GONE}: {first_line(e)}"))
+                continue
+            self._out[key] = (task, future)
+            future.add_done_callback(self._events.put)
 
     def wait(self, timeout_s: float) -> list[Done]:
         limit = time.monotonic() + timeout_s
@@ -131,6 +144,7 @@ class DaskEngine:
                     self._take(self._events.get())
             if time.monotonic() - self._looked > LOOK_S:
                 self._watch()
+            self._feed()
             if left <= 0:
                 break
         ended, self._ended = self._ended, []
@@ -142,10 +156,11 @@ class DaskEngine:
         self._closed = True
         futures = [f for _, f in self._out.values()]
         self._out.clear()
+        self._waiting.clear()
         for future in futures:
             # what has not begun will not; what runs ends with its simulator
             future.release()
-        if kill and futures:
+        if futures:
             self._everywhere(kill_groups)
         with suppress(Exception):
             self._client.close(timeout=ANSWER_S)
@@ -180,7 +195,7 @@ class DaskEngine:
             self._fail(future, task)
         elif future.status in ("cancelled", "lost"):
             gone = self._client.status != "running"
-            self._end(future.key, Done(task, None, "the Dask scheduler is gone" if gone else "it was cancelled"))
+            self._end(future.key, Done(task, None, SCHEDULER_GONE if gone else "it was cancelled"))
         else:
             future.add_done_callback(self._events.put)
 
@@ -195,10 +210,7 @@ class DaskEngine:
             # it joined after the start; without it, the others do the work
             address, why = error.args
             self._ask(self._client.retire_workers, [address])
-            self._out.pop(future.key)
-            self._ended += [] if self._workers - {address} else [Done(task, None, f"worker {address} {why}")]
-            if self._workers - {address}:
-                self.submit(task)
+            self._end(future.key, None if self._workers - {address} else Done(task, None, f"worker {address} {why}"))
         elif isinstance(error, KilledWorker):
             count = error.allowed_failures + 1
             text = f"{count} Dask workers ended while they ran it, the last was {error.last_worker.address}"
@@ -207,10 +219,14 @@ class DaskEngine:
             text = f"a Dask worker cannot run it: {type(error).__name__}: {first_line(error)}"
             self._end(future.key, Done(task, None, text, raised=True))
 
-    def _end(self, key: str, done: Done) -> None:
-        _, future = self._out.pop(key)
+    def _end(self, key: str, done: Done | None) -> None:
+        """A task's future is over, and with it the task; without `done` it is given out anew."""
+        task, future = self._out.pop(key)
         future.release()
-        self._ended.append(done)
+        if done is None:
+            self._waiting.appendleft(task)
+        else:
+            self._ended.append(done)
 
     def _look(self) -> set[str]:
         """Which workers there are; what a scheduler does not answer counts as none."""
@@ -225,9 +241,11 @@ class DaskEngine:
         closed = self._client.status == "closed"
         if not closed and (self._look() or time.monotonic() - self._seen < self._limit()):
             return
-        why = "the Dask scheduler is gone" if closed else self._nobody()
+        why = self._nobody() if self._client.status == "running" else SCHEDULER_GONE
         for key, (task, _) in list(self._out.items()):
             self._end(key, Done(task, None, why))
+        self._ended += [Done(task, None, why) for task in self._waiting]
+        self._waiting.clear()
 
     def _limit(self) -> float:
         """Seconds without any worker after which tasks are given up."""
@@ -306,10 +324,36 @@ def wait_limit(settings: dict[str, str], default: int) -> int:
     return whole_number("WAIT", settings.get("WAIT") or str(default))
 
 
-class _Local(DaskEngine):
-    """A cluster of our own; its scratch folder goes with it."""
+class _Own(DaskEngine):
+    """A cluster of our own on this machine; its scratch folder goes with it."""
 
-    scratch: Path
+    def __init__(self, jobs: int, function: Function, folder: Path, *, wait_s: float) -> None:
+        import dask
+        from distributed import LocalCluster
+
+        quiet()
+        self.scratch = Path(tempfile.mkdtemp(prefix="microhop-dask-"))
+        cluster = None
+        try:
+            with without_interrupts(), dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
+                cluster = LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    host="127.0.0.1",
+                    memory_limit=0,  # the workers start processes; their own memory says nothing
+                    local_directory=str(self.scratch),
+                    silence_logs=logging.CRITICAL + 1,
+                )
+            super().__init__("dask", cluster, function, folder, jobs=jobs, wait_s=wait_s)
+        except BaseException as e:
+            if cluster is not None:
+                _close_cluster(cluster)
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            if isinstance(e, (RuntimeError, OSError)):
+                raise UserError(f"ENGINE=dask: no cluster of {jobs} workers here: {first_line(e)}") from None
+            raise
 
     def close(self, kill: bool = False) -> None:
         super().close(kill)
@@ -324,24 +368,7 @@ def dask_engine(jobs: int, settings: dict[str, str], function: Function, folder:
     if settings.get("DASK"):
         engine = DaskEngine("dask", settings["DASK"], function, folder, jobs=None, wait_s=wait_s)
     else:
-        import dask
-        from distributed import LocalCluster
-
-        scratch = Path(tempfile.mkdtemp(prefix="microhop-dask-"))
-        quiet()
-        # the workers start processes; their own memory says nothing
-        options = {"memory_limit": 0, "local_directory": str(scratch), "silence_logs": logging.CRITICAL + 1}
-        with without_interrupts(), dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
-            cluster = LocalCluster(
-                n_workers=jobs,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                host="127.0.0.1",
-                **options,
-            )
-        engine = _Local("dask", cluster, function, folder, jobs=jobs, wait_s=wait_s)
-        engine.scratch = scratch
+        engine = _Own(jobs, function, folder, wait_s=wait_s)
     try:
         engine.start()
     except BaseException:

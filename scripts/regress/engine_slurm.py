@@ -144,8 +144,8 @@ def slurm_engine(jobs: int, settings: dict[str, str], function: Function, folder
             try:
                 return await super()._submit_job(script_filename)
             except RuntimeError as e:
-                said = [x for x in str(e).splitlines() if x.startswith("sbatch: error:")]
-                refused.append(said[0] if said else f"sbatch: {first_line(e)}")
+                said = [x.removeprefix("sbatch: ") for x in str(e).splitlines() if x.startswith("sbatch: ")]
+                refused.append("sbatch: " + ("; ".join(said) or first_line(e)))
                 raise
 
     quiet()

@@ -24,7 +24,7 @@ from tests.engine_tasks import work
 
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[Cluster]:
-    """A scheduler that nobody uses yet; it answers when it is up, which the engine waits for."""
+    """A scheduler that nobody uses yet."""
     with Cluster(tmp_path) as c:
         yield c
 
@@ -104,7 +104,8 @@ def test_all_gone_is_no_hang(cluster, tmp_path, what, monkeypatch):
     monkeypatch.setattr(engine_dask, "CONNECT_S", 3.0)
     worker = cluster.worker()
     file = tmp_path / "pid"
-    with engine_on(cluster, tmp_path, WAIT="2") as engine:
+    with engine_on(cluster, tmp_path) as engine:
+        engine._wait_s = 2  # not before: the worker may take longer to come
         engine.submit(Task("hang", {"do": "hang", "file": str(file)}))
         engine.submit(Task("square", {"do": "square", "x": 1}))
         appears(file, engine)
@@ -183,3 +184,9 @@ def test_late_wrong_worker_gets_nothing(cluster, tmp_path):
             done += engine.wait(0.05)
         done += ends(engine, sent - len(done))
         assert values(done) == {f"t-{n}": n * n for n in range(sent)}
+
+
+def test_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"file/\.microhop-\w+: cannot be written: File exists"):
+        engine_for("dask", 1, {}, work, folder=tmp_path / "file")

@@ -137,21 +137,27 @@ import sys
 from scripts.regress.engine import Task, engine_for
 from tests.engine_tasks import work
 if __name__ == "__main__":
-    engine = engine_for("local", 1, {}, work)
+    engine = engine_for(sys.argv[2], 1, {}, work)
     engine.submit(Task("child", {"do": "child", "file": sys.argv[1]}))
     while True:
         engine.wait(60)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_workers_die_with_the_parent(tmp_path, number):
+@pytest.mark.parametrize(
+    ("name", "number"), [("local", signal.SIGKILL), ("local", signal.SIGINT), ("dask", signal.SIGKILL)]
+)
+def test_workers_die_with_the_parent(tmp_path, name, number):
     """SIGINT to the whole group, as a terminal sends it: the parent deals with it, no worker says a word."""
     script, file = tmp_path / "parent.py", tmp_path / "pids"
     script.write_text(PARENT)
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     parent = subprocess.Popen(
-        [sys.executable, str(script), str(file)], env=env, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, str(script), str(file), name],
+        env=env,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         pids = appears(file)
