@@ -64,6 +64,35 @@ def test_only_what_the_verb_wants(bare):
     assert "lz4" not in needs.needed("sim", {"WAVES": "1", "SIM": "icarus"})
 
 
+def test_what_only_root_can_use_is_installed_for_root(monkeypatch):
+    """Slurm's daemons: where they cannot be used or installed, the test that wants them skips."""
+    for user, prefix, wanted in ((0, [], True), (0, None, False), (1000, ["sudo", "-n"], False)):
+        with monkeypatch.context() as m:
+            m.setattr(needs.os, "geteuid", lambda user=user: user)
+            m.setattr(needs, "prefix", lambda prefix=prefix: prefix)
+            assert ("slurmd" in needs.needed("test", {})) is wanted
+    assert needs.must("slurmd")
+    assert not needs.must("ccache")
+    assert "sbatch" not in needs.needed("regress", {"ENGINE": "slurm"})
+
+
+@pytest.mark.skipif(Path("/run/systemd/system").is_dir(), reason="services run here")
+def test_no_services_are_started_in_a_container(tmp_path, monkeypatch):
+    monkeypatch.setattr(needs, "POLICY", tmp_path / "policy-rc.d")
+    monkeypatch.setattr(needs.os, "geteuid", lambda: 0)
+    with needs._no_services():
+        assert subprocess.run([str(needs.POLICY)], check=False).returncode == 101
+    assert not needs.POLICY.exists()
+    with pytest.raises(OSError, match="full"), needs._no_services():
+        raise OSError("full")
+    assert not needs.POLICY.exists()
+    # one that was there is not ours
+    needs.POLICY.touch()
+    with needs._no_services():
+        pass
+    assert needs.POLICY.exists()
+
+
 def test_an_old_python_is_named(bare):
     fake = fake_python(bare, '{"exe": "/usr/bin/python3.9", "version": [3, 9, 2], "lib": "/x", "venv": true}')
     done = call(bare, "lint", MICROHOP_PYTHON=fake)
