@@ -99,7 +99,7 @@ def facts(data: PageData) -> list[tuple[str, str]]:
     ran = sum(r.verdict != "notrun" for r in data.records)
     run_s = sum(r.run_s for r in data.records)
     given = " ".join(f"{k}={v}" for k, v in plan.settings.items() if k not in ("PROFILE", "RESUME"))
-    command = f"make regress PROFILE={plan.profile}" + (f" {given}" if given else "")
+    command = f"make regress PROFILE={plan.settings.get('PROFILE') or plan.profile}" + (f" {given}" if given else "")
     seconds = data.summary.get("seconds")
     return [
         ("profile", plan.profile),
@@ -283,7 +283,7 @@ def job_rows(records: Sequence[Record], links: Links) -> list[dict[str, Any]]:
     for r in records:
         ref = job_ref(r, links)
         reason = "" if r.verdict == "pass" else (r.reason.splitlines() or [""])[0][:160]
-        if r.verdict == "timeout" and r.cycle is not None:
+        if r.verdict == "timeout" and r.cycle is not None and "cycle" not in reason:
             reason += f"; reached cycle {r.cycle:,}"
         lost = [a for a in r.attempts if a.ended != "done"]
         if lost:

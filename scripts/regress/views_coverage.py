@@ -33,7 +33,7 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for path, f in sorted(((code or {}).get("files") or {}).items()):
         files[block_of(path)].append(_file(path, f, links))
-    holes: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    holes: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for h in (data.functional or {}).get("holes") or []:
         holes[h.get("block", "")].append(h)
     targets = (data.mutants or {}).get("targets")
@@ -47,7 +47,8 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
             "code_holes": sum(len(f["holes"]) for f in files.get(name, [])),
             "covers": (covers := _covers(name, functional.get(name), links)),
             "covers_missed": sum(bool(c["share"] and c["share"]["missed"]) for c in covers),
-            "holes": [_hole(name, h, links) for h in holes.get(name, [])],
+            "holes": _holes(name, holes.get(name, []), links),
+            "bins_missed": len(holes.get(name, [])),
         }
         for name in names
     ]
@@ -94,13 +95,15 @@ def _file(path: str, f: Mapping[str, Any], links: Links) -> dict[str, Any]:
     return {"path": path, "href": page, "cells": [share(totals.get(k)) for k in KINDS], "holes": holes}
 
 
-def _hole(block: str, h: Mapping[str, Any], links: Links) -> dict[str, Any]:
-    return {
-        "cover": h.get("cover"),
-        "href": links.to("c", block, str(h.get("cover"))),
-        "bin": h.get("bin"),
-        "points": point_links(block, h.get("points") or [], links),
-    }
+def _holes(block: str, holes: list[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
+    """Bins that were not hit, together where cover and points are the same."""
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for h in holes:
+        groups[str(h.get("cover")), tuple(h.get("points") or ())].append(str(h.get("bin")))
+    return [
+        {"cover": cover, "href": links.to("c", block, cover), "bins": bins, "points": point_links(block, points, links)}
+        for (cover, points), bins in groups.items()
+    ]
 
 
 def _covers(block: str, part: Mapping[str, Any] | None, links: Links) -> list[dict[str, Any]]:
