@@ -197,7 +197,7 @@ def ports_used(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
 def counters(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """One sample for each step by which a drop counter moved in a phase: several inputs count in one cycle."""
     for name in ("unknown", "long"):
-        for step in np.unique(np.diff(phase.events[name]["value"].astype(np.int64))).tolist():
+        for step in sorted(set(np.diff(phase.events[name]["value"].astype(np.int64)).tolist())):
             yield {name: step}
 
 

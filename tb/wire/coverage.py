@@ -126,7 +126,7 @@ def buffer(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """Most cells held in a phase, and each number of cells that was given back in one cycle of it."""
     if len(phase.beats["rx_axis"]):
         yield {"most": int(held(cycles(phase.beats["rx_axis"]), phase.events["free_cells"]).max())}
-    for cells in np.unique(phase.events["free_cells"]["value"]).tolist():
+    for cells in sorted(set(phase.events["free_cells"]["value"].tolist())):
         yield {"cells": cells}
 
 
