@@ -82,8 +82,11 @@ def update(history: Path, fresh: Entry | Mapping[str, Any], problems: list[str] 
             lines = [line for line, known in kept if known is None or known.id != new.id]
             lines.append(json.dumps(new.model_dump()).encode())
             part = history.with_name(f".{history.name}.{os.getpid()}")
-            part.write_bytes(b"".join(line + b"\n" for line in lines))
-            part.replace(history)
+            try:
+                part.write_bytes(b"".join(line + b"\n" for line in lines))
+                part.replace(history)
+            finally:
+                part.unlink(missing_ok=True)
     except OSError as e:
         raise UserError(f"{rel(history)}: cannot be written: {e.strerror}") from None
     return [e.model_dump() for e in [*(e for e in entries if e.id != new.id), new]]

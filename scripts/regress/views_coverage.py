@@ -10,7 +10,7 @@ from typing import Any
 from scripts.regress.links import Links
 from scripts.regress.views import PageData
 from scripts.regress.views_mutants import mutant_score, sum_mutants
-from scripts.regress.views_parts import blocks_of, point_links, share
+from scripts.regress.views_parts import blocks_of, point_links, share, source_link
 
 KINDS = ("line", "branch", "toggle", "expr")
 WORDS = {"expr": "expression"}
@@ -65,8 +65,8 @@ def coverage(data: PageData, links: Links) -> dict[str, Any]:
         "total": total,
         "instances": _instances(code),
         "wide": ((code or {}).get("not_measured") or {}).get("wider_than"),
-        "not_measured": _not_measured(code, links),
-        "waivers": _waivers(code, functional, links),
+        "not_measured": _not_measured(data, links),
+        "waivers": _waivers(data, code, functional, links),
     }
 
 
@@ -150,17 +150,15 @@ def _instances(code: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return found
 
 
-def _not_measured(code: Mapping[str, Any] | None, links: Links) -> list[dict[str, Any]]:
+def _not_measured(data: PageData, links: Links) -> list[dict[str, Any]]:
     """Signals without counters for their toggles, each at its line of the source."""
-    files = (code or {}).get("files") or {}
-    found = []
-    for s in ((code or {}).get("not_measured") or {}).get("signals") or []:
-        page = links.file((files.get(s.get("file")) or {}).get("page"))
-        found.append({**s, "href": f"{page}#L{s.get('line')}" if page else None})
-    return found
+    signals = ((data.code or {}).get("not_measured") or {}).get("signals") or []
+    return [{**s, "href": source_link(data, s.get("file"), s.get("line"), links)} for s in signals]
 
 
-def _waivers(code: Mapping[str, Any] | None, functional: Mapping[str, Any], links: Links) -> list[dict[str, Any]]:
+def _waivers(
+    data: PageData, code: Mapping[str, Any] | None, functional: Mapping[str, Any], links: Links
+) -> list[dict[str, Any]]:
     found = []
     for w in (code or {}).get("waivers") or []:
         said = ("reason", "date", "matched", "file", "where", "waived")
@@ -168,7 +166,7 @@ def _waivers(code: Mapping[str, Any] | None, functional: Mapping[str, Any], link
         found.append(
             {
                 "what": " ".join(filter(None, [str(w.get("file") or ""), ", ".join(rest)])),
-                "href": None,
+                "href": source_link(data, w.get("file"), None, links),
                 "reason": w.get("reason", ""),
                 "date": str(w.get("date") or ""),
                 "matched": w.get("matched"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from scripts.regress.links import Links
 from scripts.regress.views import PageData
-from scripts.regress.views_parts import blocks_of, point_links, share
+from scripts.regress.views_parts import blocks_of, point_links, share, source_link
 
 STATES = ("survived", "error", "notrun", "equivalent", "killed")
 
@@ -71,6 +71,7 @@ def mutants(data: PageData, links: Links) -> dict[str, Any] | None:
                     **m,
                     "id": links.place("m", block, name),
                     "place": f"{m.get('file') or ''}" + (f":{m['line']}" if m.get("line") else ""),
+                    "place_href": source_link(data, m.get("file"), m.get("line"), links),
                     "killed_href": _test_link(block, m.get("killed_by"), links),
                     "said": m.get("reason") or m.get("why") or "",
                     "points": point_links(block, points.get((block, name), []), links),

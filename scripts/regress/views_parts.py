@@ -46,6 +46,13 @@ def places(data: PageData, links: Links) -> None:
             links.place("m", block, str(m.get("name")))
 
 
+def source_link(data: PageData, file: object, line: object, links: Links) -> str | None:
+    """The annotated source of a file, at a line; None where there is none."""
+    files = (data.code or {}).get("files") or {}
+    page = links.file((files.get(file) or {}).get("page"))
+    return f"{page}#L{line}" if page and line else page
+
+
 def blocks_of(part: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     """The blocks of a JSON file, by name; none where there is no file."""
     return sorted(((part or {}).get("blocks") or {}).items())

@@ -301,6 +301,7 @@ def test_points_tests_bins_and_mutants_are_linked_both_ways(big):
     for part in (tests, coverage, mutants):
         assert 'href="#p-link-smoke_point"' in part
     assert 'href="#t-link-smoke"' in mutants
+    assert 'href="source/rtl/link/link_rx.sv.html#L8"' in mutants
 
 
 class TestFigures:
