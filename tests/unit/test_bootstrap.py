@@ -68,7 +68,7 @@ def test_what_only_root_can_use_is_installed_for_root(monkeypatch):
     """Slurm's daemons: where they cannot be used or installed, the test that wants them skips."""
     for user, prefix, wanted in ((0, [], True), (0, None, False), (1000, ["sudo", "-n"], False)):
         with monkeypatch.context() as m:
-            m.setattr(needs.os, "geteuid", lambda user=user: user)
+            m.setattr(os, "geteuid", lambda user=user: user)
             m.setattr(needs, "prefix", lambda prefix=prefix: prefix)
             assert ("slurmd" in needs.needed("test", {})) is wanted
     assert needs.must("slurmd")
@@ -79,7 +79,7 @@ def test_what_only_root_can_use_is_installed_for_root(monkeypatch):
 @pytest.mark.skipif(Path("/run/systemd/system").is_dir(), reason="services run here")
 def test_no_services_are_started_in_a_container(tmp_path, monkeypatch):
     monkeypatch.setattr(needs, "POLICY", tmp_path / "policy-rc.d")
-    monkeypatch.setattr(needs.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     with needs._no_services():
         assert subprocess.run([str(needs.POLICY)], check=False).returncode == 101
     assert not needs.POLICY.exists()
