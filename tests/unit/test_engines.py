@@ -134,13 +134,18 @@ def test_simulator_dies_with_a_killed_worker(tmp_path):
 
 PARENT = """
 import sys
+import time
 from scripts.regress.engine import Task, engine_for
 from tests.engine_tasks import work
 if __name__ == "__main__":
     engine = engine_for(sys.argv[2], 1, {}, work)
     engine.submit(Task("child", {"do": "child", "file": sys.argv[1]}))
-    while True:
-        engine.wait(60)
+    try:
+        while True:
+            engine.wait(60)
+    except KeyboardInterrupt:
+        time.sleep(1)  # a worker that minded would have said so by then
+        raise
 """
 
 
