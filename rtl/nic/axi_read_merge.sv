@@ -71,6 +71,8 @@ module axi_read_merge (
   // The ID is all that routes the answer.
   `MH_ASSERT(a_s0_id, !s0_arvalid || s0_arid == 4'd0)
   `MH_ASSERT(a_s1_id, !s1_arvalid || s1_arid != 4'd0)
+  // Who is first shows only when both ask, which may be long after reset.
+  `MH_NEVER_X(a_known, {next_is_1, m_axi_arvalid})
 
 endmodule
 

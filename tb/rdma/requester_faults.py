@@ -14,6 +14,7 @@ from models.protocol import CQE_SYN, OP, QP, SYN, WQE
 from tb.rdma import oracle
 from tb.rdma.faults import ACK, FLUSH, REQUESTER, case, expect
 from tb.rdma.scene import (
+    GPU_DATA,
     HOLE,
     HOLE_KEY,
     HOST_BYTES,
@@ -108,6 +109,19 @@ def read_error() -> Scene:
         s, sends=[(0, 0), (1, CQE_SYN.LOC_PROT), (2, FLUSH)], sent=[(OP.WRITE_ONLY, 0), (OP.WRITE_FIRST, 1)],
         error=True,
     )  # fmt: skip
+
+
+@case(REQUESTER)
+def read_error_at_first() -> Scene:
+    """Q18: memory fails under a packet's first beats and gives the rest: the packet is bad all the same."""
+    s = Scene("read_error_at_first")
+    s.regions[3] = replace(REGIONS[3], base=GPU_DATA - 512)  # nothing is below the GPU window
+    s.image[GPU_DATA] = pattern(512)
+    s.wr(b"first")
+    s.wr(900, lkey=HOLE_KEY, laddr=GPU_DATA - 400)
+    s.wr(b"behind")
+    s.ack(0, cycle=900)
+    return expect(s, sends=[(0, 0), (1, CQE_SYN.LOC_PROT), (2, FLUSH)], sent=[(OP.WRITE_ONLY, 0)], error=True)
 
 
 @case(REQUESTER)
