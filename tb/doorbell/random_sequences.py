@@ -97,7 +97,8 @@ class Torture(PhaseSequence):
             elif dice < 0.62 and index % 2:
                 p.publish(int(rng.integers(1 << 16)))
             elif dice < 0.8:
-                p.ring_gpu(p.pi + int(rng.integers(-3, 6)))
+                bell = wqe.gpu_doorbell(p.pi + int(rng.integers(-3, 6)), p.cfg.qpn)
+                p.store(bell, HALVES[int(rng.integers(2))], skew=int(rng.integers(-4, 5)))
             else:
                 masks = [(FULL, FULL, 0xFF, 0xF0FF)[int(rng.integers(4))] for _ in range(int(rng.integers(1, 6)))]
                 raw = (p.next_good.raw * 5)[: 64 * len(masks)]

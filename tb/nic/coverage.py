@@ -116,8 +116,9 @@ CREDIT = Group(
         Cover("buffers", [Bin("less than the buffer", lambda x: x < 1), Bin("more", lambda x: x >= 1),
                           Bin("many times", lambda x: x >= 2)], points=("credits",)),
         Cover("dropped", [Bin("dropped ones too", True), Bin("all taken", False)], points=("credits",)),
-        Cross("buffers_dropped", ("buffers", "dropped"), points=("credits",),
-              never=[("many times", None)], why="once round the buffer with dropped frames among them is enough"),
+        Cover("round", [Bin("not once", lambda x: x < 1), Bin("once", lambda x: x >= 1)], points=("credits",),
+              field="buffers"),
+        Cross("round_dropped", ("round", "dropped"), points=("credits",)),
     ],
 )  # fmt: skip
 

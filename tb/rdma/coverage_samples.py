@@ -227,7 +227,8 @@ def responses(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             if ahead < outstanding:
                 place = "oldest" if not ahead else "newest" if ahead == outstanding - 1 else "between"
                 code = syndrome_class(p.hdr.syndrome) if p.hdr.opcode == OP.ACKNOWLEDGE else "READ or ATOMIC"
-                yield {"place": place, "syndrome": code, "outstanding": outstanding}
+                sample = {"place": place, "syndrome": code, "outstanding": outstanding}
+                yield sample | ({"acknowledged": place} if code == "ACK" else {})
             else:
                 yield {"place": "old" if ahead >= HALF else "not sent yet"}
 
