@@ -56,6 +56,8 @@ module tb_nic
   wire [3:0] arid, rid, awid, bid;
   wire [63:0] araddr, awaddr, wstrb;
   wire [7:0] arlen, awlen;
+  wire [2:0] arsize, awsize;
+  wire [1:0] arburst, awburst;
   wire arvalid, arready, rlast, rvalid, awvalid, awready, wlast, wvalid, wready, bvalid, bready;
   wire [511:0] rdata, wdata;
   wire [1:0] rresp, bresp;
@@ -88,10 +90,10 @@ module tb_nic
       .s_uar_awready(uar_awready), .s_uar_wdata(uar_wdata), .s_uar_wstrb(uar_wstrb),
       .s_uar_wlast(uar_wlast), .s_uar_wvalid(uar_wvalid), .s_uar_wready(uar_wready),
       .s_uar_bid(), .s_uar_bresp(uar_bresp), .s_uar_bvalid(uar_bvalid), .s_uar_bready(uar_bready),
-      .m_axi_arid(arid), .m_axi_araddr(araddr), .m_axi_arlen(arlen), .m_axi_arsize(), .m_axi_arburst(),
+      .m_axi_arid(arid), .m_axi_araddr(araddr), .m_axi_arlen(arlen), .m_axi_arsize(arsize), .m_axi_arburst(arburst),
       .m_axi_arvalid(arvalid), .m_axi_arready(arready), .m_axi_rid(rid), .m_axi_rdata(rdata),
       .m_axi_rresp(rresp), .m_axi_rlast(rlast), .m_axi_rvalid(rvalid), .m_axi_rready(),
-      .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(), .m_axi_awburst(),
+      .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
       .m_axi_awvalid(awvalid), .m_axi_awready(awready), .m_axi_wdata(wdata), .m_axi_wstrb(wstrb),
       .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready), .m_axi_bid(bid),
       .m_axi_bresp(bresp), .m_axi_bvalid(bvalid), .m_axi_bready(bready),
@@ -142,12 +144,12 @@ module tb_nic
       .NAME("mem"), .HOST_LINES(HOST_LINES), .GPU_LINES(GPU_LINES), .RECORD_R(1'b0)
   ) u_mem (
       .activity(mem_activity),
-      .s_axi_awid(awid), .s_axi_awaddr(place(awaddr)), .s_axi_awlen(awlen), .s_axi_awsize(3'd6),
-      .s_axi_awburst(2'd1), .s_axi_awvalid(awvalid), .s_axi_awready(awready), .s_axi_wdata(wdata),
+      .s_axi_awid(awid), .s_axi_awaddr(place(awaddr)), .s_axi_awlen(awlen), .s_axi_awsize(awsize),
+      .s_axi_awburst(awburst), .s_axi_awvalid(awvalid), .s_axi_awready(awready), .s_axi_wdata(wdata),
       .s_axi_wstrb(wstrb), .s_axi_wlast(wlast), .s_axi_wvalid(wvalid), .s_axi_wready(wready),
       .s_axi_bid(bid), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), .s_axi_bready(bready),
-      .s_axi_arid(arid), .s_axi_araddr(place(araddr)), .s_axi_arlen(arlen), .s_axi_arsize(3'd6),
-      .s_axi_arburst(2'd1), .s_axi_arvalid(arvalid), .s_axi_arready(arready), .s_axi_rid(rid),
+      .s_axi_arid(arid), .s_axi_araddr(place(araddr)), .s_axi_arlen(arlen), .s_axi_arsize(arsize),
+      .s_axi_arburst(arburst), .s_axi_arvalid(arvalid), .s_axi_arready(arready), .s_axi_rid(rid),
       .s_axi_rdata(rdata), .s_axi_rresp(rresp), .s_axi_rlast(rlast), .s_axi_rvalid(rvalid),
       .s_axi_rready(1'b1), .*);
 
