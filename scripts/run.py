@@ -308,7 +308,7 @@ def telling_lines(run_dir: Path, count: int = 24) -> list[str]:
             return said[:count]
     lines = [x for x in tail(run_dir / "sim.log", 2000) if PROGRESS not in x]
     telling = [x for x in lines if TELLING.search(x)]
-    return [x.strip()[:240] for x in (telling or lines)[-12:]]
+    return [x.strip().replace(f"{ROOT}{os.sep}", "")[:240] for x in (telling or lines)[-12:]]
 
 
 def execute(

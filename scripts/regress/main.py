@@ -131,6 +131,7 @@ def main_report(console: Console, given: dict[str, str]) -> int:
     old: dict[str, Any] = {}
     try:
         _, old, records = load(folder)
+        problems += old.get("run_problems", [])
     except UserError as e:
         # an interrupted write: the jobs' own records are still there
         problems.append(str(e))

@@ -29,6 +29,7 @@ class Report:
     ) -> None:
         self.folder, self.plan, self.records = folder, plan, records
         self.problems, self.missed = list(problems), list(missed or [])
+        self.of_the_runs = list(problems)
         self.summary: dict[str, Any] = {}
 
     def _part(self, name: str, make: Callable[[], Any]) -> Any:
@@ -102,6 +103,7 @@ class Report:
             "seconds": round(seconds, 1),
             "builds": builds,
             "missed": self.missed,
+            "run_problems": self.of_the_runs,
         }
         trend = self._part("trend", lambda: self._trend(code, functional))
         self._results()  # before the page, which links to it
