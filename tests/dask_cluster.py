@@ -18,14 +18,15 @@ START_S = 60
 class Cluster:
     """A scheduler and workers, each a process as `dask scheduler` and `dask worker` start them."""
 
-    def __init__(self, tmp: Path) -> None:
+    def __init__(self, tmp: Path, root: Path = ROOT) -> None:
+        """`root`: what is on the scheduler's PYTHONPATH."""
         self.tmp = tmp
         self.processes: list[subprocess.Popen[bytes]] = []
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{s.getsockname()[1]}"
         port = self.address.rpartition(":")[2]
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", root=root)
         limit = time.monotonic() + START_S
         while not self._answers(int(port)):
             if time.monotonic() > limit or self.scheduler.poll() is not None:

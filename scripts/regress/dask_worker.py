@@ -26,10 +26,6 @@ _one_at_a_time = threading.Lock()
 _checked: set[str] = set()
 
 
-class WrongWorker(Exception):
-    """A worker that must not get tasks: it has another tree, or does not see the regression's folder."""
-
-
 @dataclass(frozen=True)
 class Home:
     """What a worker must find as the planning process has it. `mark`: a file that only this engine wrote."""
@@ -93,14 +89,40 @@ def prepare(home: dict[str, str]) -> str:
     return Home(**home).difference()
 
 
-def run_task(function: Function, payload: dict[str, Any], home: dict[str, str]) -> tuple[dict[str, Any] | None, str]:
-    """In a worker: one task. Raises WrongWorker when that joined late and is not a good one."""
+Answer = tuple[dict[str, Any] | None, str, tuple[str, str] | None]
+"""Of a task: its result; else the text of its exception; else the address of this worker and why it is no good."""
+
+
+def caller(root: str) -> Callable[[str, str, dict[str, Any], dict[str, str]], Answer]:
+    """What a task is for Dask. By value and with plain arguments: the scheduler reads it, and late workers."""
+
+    def call(module: str, name: str, payload: dict[str, Any], home: dict[str, str]) -> Answer:
+        import importlib
+        import sys
+
+        from distributed import get_worker
+
+        if root not in sys.path:
+            sys.path.insert(0, root)
+        try:
+            from scripts.regress.dask_worker import run_task
+
+            function = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as e:
+            return None, "", (get_worker().address, f"cannot load the project: {e}")
+        return run_task(function, payload, home)
+
+    return call
+
+
+def run_task(function: Function, payload: dict[str, Any], home: dict[str, str]) -> Answer:
+    """In a worker: one task, if that is a good worker; it may have joined late, unasked."""
     with _one_at_a_time:
         if home["mark"] not in _checked:
             wrong = prepare(home)
             if wrong:
                 from distributed import get_worker
 
-                raise WrongWorker(get_worker().address, wrong)
+                return None, "", (get_worker().address, wrong)
             _checked.add(home["mark"])
-        return attempt(function, payload)
+        return *attempt(function, payload), None

@@ -26,7 +26,7 @@ from typing import Any, Self
 
 from scripts.common import BUILD, ROOT, UserError, rel
 from scripts.proc import kill_groups, kill_trees
-from scripts.regress.dask_worker import WrongWorker, home_of, look, run_task
+from scripts.regress.dask_worker import caller, home_of, look
 from scripts.regress.engine import Done, Function, Task
 
 CONNECT_S = 10.0
@@ -67,7 +67,8 @@ class DaskEngine:
         self.name = name
         self._cluster: Any = None if isinstance(cluster, str) else cluster
         self._jobs, self._wait_s = jobs, wait_s
-        self._function = function
+        self._call = caller(str(ROOT))
+        self._function = (function.__module__, function.__qualname__)
         self._prefix = f"microhop-{uuid.uuid4().hex[:12]}"
         self._count = 0
         self._out: dict[str, tuple[Task, Any]] = {}
@@ -127,7 +128,7 @@ class DaskEngine:
             # a key of its own for each time: the scheduler would give an old key's result
             key = f"{self._prefix}-{self._count}-{task.key}"
             try:
-                future = self._client.submit(run_task, self._function, task.payload, self._home, key=key, pure=False)
+                future = self._client.submit(self._call, *self._function, task.payload, self._home, key=key, pure=False)
             except Exception as e:  # the client closed itself: it gave the scheduler up
                 self._ended.append(Done(task, None, f"{SCHEDULER_GONE}: {first_line(e)}"))
                 continue
@@ -183,14 +184,17 @@ class DaskEngine:
         task = self._out[future.key][0]
         if future.status == "finished":
             try:
-                result, raised = future.result(timeout=ANSWER_S)
+                result, raised, wrong = future.result(timeout=ANSWER_S)
             except Exception as e:
                 if future.status == "finished" and not isinstance(e, TimeoutError):
                     self._end(future.key, Done(task, None, f"its result cannot be read: {first_line(e)}"))
                 else:
                     future.add_done_callback(self._events.put)
                 return
-            self._end(future.key, Done(task, result, raised, result is None))
+            if wrong:
+                self._send_home(future.key, task, *wrong)
+            else:
+                self._end(future.key, Done(task, result, raised, result is None))
         elif future.status == "error":
             self._fail(future, task)
         elif future.status in ("cancelled", "lost"):
@@ -206,18 +210,19 @@ class DaskEngine:
             error = future.exception(timeout=ANSWER_S)
         except Exception as e:
             error = e
-        if isinstance(error, WrongWorker):
-            # it joined after the start; without it, the others do the work
-            address, why = error.args
-            self._ask(self._client.retire_workers, [address])
-            self._end(future.key, None if self._workers - {address} else Done(task, None, f"worker {address} {why}"))
-        elif isinstance(error, KilledWorker):
+        if isinstance(error, KilledWorker):
             count = error.allowed_failures + 1
             text = f"{count} Dask workers ended while they ran it, the last was {error.last_worker.address}"
             self._end(future.key, Done(task, None, text))
         else:
             text = f"a Dask worker cannot run it: {type(error).__name__}: {first_line(error)}"
             self._end(future.key, Done(task, None, text, raised=True))
+
+    def _send_home(self, key: str, task: Task, address: str, why: str) -> None:
+        """A worker that joined after the start is not a good one: without it, the others do the work."""
+        self._ask(self._client.retire_workers, [address])
+        others = self._workers - {address}
+        self._end(key, None if others else Done(task, None, f"worker {address} {why}"))
 
     def _end(self, key: str, done: Done | None) -> None:
         """A task's future is over, and with it the task; without `done` it is given out anew."""
@@ -340,7 +345,7 @@ class _Own(DaskEngine):
                     n_workers=jobs,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # a free port: 8787 may be taken
                     host="127.0.0.1",
                     memory_limit=0,  # the workers start processes; their own memory says nothing
                     local_directory=str(self.scratch),

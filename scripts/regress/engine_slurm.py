@@ -66,7 +66,7 @@ def _options(settings: dict[str, str], folder: Path, name: str) -> dict[str, Any
         "job_name": name,
         "log_directory": str(folder / "slurm"),
         "local_directory": configured("local-directory") or tempfile.gettempdir(),
-        "scheduler_options": {"dashboard_address": None, **(configured("scheduler-options") or {})},
+        "scheduler_options": {"dashboard": False, "dashboard_address": ":0", **(configured("scheduler-options") or {})},
         "silence_logs": 60,
     }
 
