@@ -7,6 +7,7 @@ an interruption, a full disk) and nothing failed.
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -28,59 +29,77 @@ KEYS = (
     "PROFILE", "BLOCKS", "SIMS", "SEEDS", "JOBS", "ENGINE", "RESUME", "KEEP", "COVERAGE", "MUTANTS",
     "DASK", "WAIT", "QUEUE", "WALLTIME", "MEMORY", "SLURM_OPTIONS",
 )  # fmt: skip
+PLANNED = ("PROFILE", "BLOCKS", "SIMS", "SEEDS", "COVERAGE", "MUTANTS")
 CODES = {"pass": EXIT_PASS, "fail": EXIT_FAIL, "error": EXIT_ERROR}
 SHOWN = 10
 
 
 def main_regress(console: Console, given: dict[str, str]) -> int:
     """Plan, run, report; the exit code."""
-    from scripts.blocks import blocks
     from scripts.regress.engine import engine_for
 
     only(given, KEYS, "regress")
-    spec = blocks()
     jobs = whole_number("JOBS", given.get("JOBS") or str(_cores()))
+    keep = flag("KEEP", given.get("KEEP", "0"))
     resume = given.get("RESUME", "")
     problems: list[str] = []
     before: dict[int, Record] = {}
+    spent_s = 0.0
     if resume and resume != "0":
-        folder, plan = _resumed("last" if resume == "1" else resume)
+        folder, plan = _resumed("last" if resume == "1" else resume, given)
         before = done_before(folder, plan, problems, lambda p: read(p, Record))
-        mutants = int(plan.settings.get("MUTANTS", "0"))
+        spent_s = sum(r.wall_s for r in before.values()) / jobs
     else:
-        name = given.get("PROFILE") or profiles.DEFAULT
-        profile = profiles.load(name, spec)
-        if given.get("COVERAGE"):
-            profile = profile.model_copy(update={"coverage": flag("COVERAGE", given["COVERAGE"])})
-        seeds = whole_number("SEEDS", given["SEEDS"]) if given.get("SEEDS") else profile.seeds
-        found = planning.jobs(
-            spec, profile, profiles.expected_failures(spec),
-            blocks=planning.chosen_blocks(spec, profile, given.get("BLOCKS")),
-            sims=planning.chosen_sims(profile, given.get("SIMS")), seeds=seeds,
-        )  # fmt: skip
-        mutants = int(given["MUTANTS"]) if given.get("MUTANTS", "").isdecimal() else profile.mutants
-        folder = planning.new_folder(Path(name).stem)
-        settings = {**given, "MUTANTS": str(mutants)}
-        plan = planning.make(folder, Path(name).stem, settings, found)
-        save(folder / "plan.json", plan)
-    planning.point_last(folder)
+        folder, plan = _new(given)
     known_s = planning.durations()
     started = time.monotonic()
-    with (
-        engine_for(given.get("ENGINE") or "local", jobs, given, folder=folder) as engine,
-        Progressing(console, engine.slots, known_s) as watcher,
-    ):
-        loop = Loop(plan, folder, engine, watcher, known_s, flag("KEEP", given.get("KEEP", "0")), before)
+    try:
+        engine = engine_for(given.get("ENGINE") or "local", jobs, given, folder=folder)
+    except BaseException:
+        if not before:
+            # nothing ran: no regression, and none to be the last
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    planning.point_last(folder)
+    with engine, Progressing(console, engine.slots, known_s) as watcher:
+        loop = Loop(plan, folder, engine, watcher, known_s, keep, before)
         loop.problems += problems
         records = loop.run()
     _remember(known_s, records, loop.builds)
     missed: list[str] = []
+    mutants = int(plan.settings.get("MUTANTS", "0"))
     if mutants and not loop.interrupted:
         missed = _mutate(console, plan, mutants, jobs, loop.problems)
     report = Report(folder, plan, records, loop.problems, missed)
-    report.write(seconds=time.monotonic() - started, builds=loop.builds, interrupted=loop.interrupted)
+    report.write(seconds=spent_s + time.monotonic() - started, builds=loop.builds, interrupted=loop.interrupted)
     show(console, folder, report.summary, records)
     return CODES[report.verdict()]
+
+
+def _new(given: dict[str, str]) -> tuple[Path, Plan]:
+    """A plan from the profile and the settings, in a folder of its own."""
+    from scripts.blocks import blocks
+
+    spec = blocks()
+    name = given.get("PROFILE") or profiles.DEFAULT
+    profile = profiles.load(name, spec)
+    if given.get("COVERAGE"):
+        profile = profile.model_copy(update={"coverage": flag("COVERAGE", given["COVERAGE"])})
+    mutants = given.get("MUTANTS") or str(profile.mutants)
+    if not mutants.isdecimal():
+        raise UserError(f"MUTANTS={mutants}: wants a whole number from 0")
+    found = planning.jobs(
+        spec,
+        profile,
+        profiles.expected_failures(spec),
+        blocks=planning.chosen_blocks(spec, profile, given.get("BLOCKS")),
+        sims=planning.chosen_sims(profile, given.get("SIMS")),
+        seeds=whole_number("SEEDS", given["SEEDS"]) if given.get("SEEDS") else profile.seeds,
+    )
+    folder = planning.new_folder(Path(name).stem)
+    plan = planning.make(folder, Path(name).stem, {**given, "PROFILE": name, "MUTANTS": mutants}, found)
+    save(folder / "plan.json", plan)
+    return folder, plan
 
 
 def _cores() -> int:
@@ -89,9 +108,14 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _resumed(given: str) -> tuple[Path, Plan]:
+def _resumed(given: str, settings: dict[str, str]) -> tuple[Path, Plan]:
     folder = find(given)
     plan = read(folder / "plan.json", Plan)
+    for key in PLANNED:
+        if settings.get(key) and settings[key] != plan.settings.get(key):
+            raise UserError(
+                f"{key}={settings[key]}: {plan.id} is planned already, RESUME={given} goes on with it as it is"
+            )
     if plan.sources != planning.sources_digest():
         raise UserError(
             f"RESUME={given}: the sources have changed since {plan.id} began (commit {plan.commit or 'unknown'});"

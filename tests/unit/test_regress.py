@@ -191,6 +191,19 @@ def test_resume_refuses_other_sources_and_names_a_corrupt_record(project):
     finally:
         tb.write_text(text)
     assert done.returncode == 2 and "sources have changed" in done.stderr
+    done = toy.cli(project, "regress", "RESUME=1", "SEEDS=7")
+    assert done.returncode == 2 and "SEEDS=7" in done.stderr and "is planned already" in done.stderr
+
+
+def test_an_engine_that_does_not_start_leaves_no_regression(project):
+    regress(project, 'only = ["toy/good"]\nsims = ["icarus"]')
+    folder = project / "build" / "regress"
+    before, last = set(folder.iterdir()), (folder / "last").resolve()
+    done = toy.cli(
+        project, "regress", f"PROFILE={project / 'mine.toml'}", "ENGINE=dask", "DASK=tcp://127.0.0.1:9", "WAIT=2"
+    )
+    assert done.returncode == 2 and "127.0.0.1:9" in done.stderr, done.stdout + done.stderr
+    assert set(folder.iterdir()) == before and (folder / "last").resolve() == last
 
 
 def test_a_corrupt_file_is_named_with_its_job_and_the_rest_reported(project):
@@ -248,6 +261,8 @@ def test_a_full_disk_is_named_and_ends_nothing_else(project, size_k):
         (["SIMS=questa"], "SIMS: unknown simulator 'questa'"),
         (["SEEDS=many"], "SEEDS=many: wants a whole number from 1"),
         (["JOBS=0"], "JOBS=0: wants a whole number from 1"),
+        (["MUTANTS=few"], "MUTANTS=few: wants a whole number from 0"),
+        (["KEEP=2"], "KEEP=2: wants 0 or 1"),
         (["ENGINE=cloud"], "unknown engine 'cloud'"),
         (["RESUME=nothing"], "ID=nothing: no such regression"),
         (["SPEED=1"], "unknown setting 'SPEED'"),
