@@ -58,7 +58,7 @@ module tb_nic
   wire [7:0] arlen, awlen;
   wire [2:0] arsize, awsize;
   wire [1:0] arburst, awburst;
-  wire arvalid, arready, rlast, rvalid, awvalid, awready, wlast, wvalid, wready, bvalid, bready;
+  wire arvalid, arready, rlast, rvalid, rready, awvalid, awready, wlast, wvalid, wready, bvalid, bready;
   wire [511:0] rdata, wdata;
   wire [1:0] rresp, bresp;
   wire halted;
@@ -92,7 +92,7 @@ module tb_nic
       .s_uar_bid(), .s_uar_bresp(uar_bresp), .s_uar_bvalid(uar_bvalid), .s_uar_bready(uar_bready),
       .m_axi_arid(arid), .m_axi_araddr(araddr), .m_axi_arlen(arlen), .m_axi_arsize(arsize), .m_axi_arburst(arburst),
       .m_axi_arvalid(arvalid), .m_axi_arready(arready), .m_axi_rid(rid), .m_axi_rdata(rdata),
-      .m_axi_rresp(rresp), .m_axi_rlast(rlast), .m_axi_rvalid(rvalid), .m_axi_rready(),
+      .m_axi_rresp(rresp), .m_axi_rlast(rlast), .m_axi_rvalid(rvalid), .m_axi_rready(rready),
       .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
       .m_axi_awvalid(awvalid), .m_axi_awready(awready), .m_axi_wdata(wdata), .m_axi_wstrb(wstrb),
       .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready), .m_axi_bid(bid),
@@ -151,7 +151,7 @@ module tb_nic
       .s_axi_arid(arid), .s_axi_araddr(place(araddr)), .s_axi_arlen(arlen), .s_axi_arsize(arsize),
       .s_axi_arburst(arburst), .s_axi_arvalid(arvalid), .s_axi_arready(arready), .s_axi_rid(rid),
       .s_axi_rdata(rdata), .s_axi_rresp(rresp), .s_axi_rlast(rlast), .s_axi_rvalid(rvalid),
-      .s_axi_rready(1'b1), .*);
+      .s_axi_rready(rready), .*);
 
   event_recorder #(.NAME("status"), .W(164), .CHANGE(1'b1)) u_status (
       .value({cnt_drop_icrc, cnt_drop_format, cnt_drop_fcs, cnt_rx_good, cnt_refused, qp_state, halted}), .*);
