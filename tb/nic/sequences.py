@@ -151,7 +151,8 @@ class SharedPort(PhaseSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Format ``index``."""
         s = Scene(f"shared_port{index}", bool(index), pmtu=1)
-        s.ready = {"ar": [True, False, False, False, False, False, False]}
+        # six and five cycles without room: a pointer that turns in them stands elsewhere behind the five
+        s.ready = {"ar": [True, *[False] * 6, True, *[False] * 5]}
         for i in range(16):
             at = 60 + (i > 7) * self.gap
             size = int(rng.integers(300, 700))
