@@ -26,6 +26,7 @@ from scripts import report as reports
 from scripts.blocks import Blocks, Test
 from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, LAST, ROOT, RUNS, UserError, rel, tail
 from scripts.report import Result, Verdict
+from scripts.simulators import Bench, bench_for
 
 EXIT_CODES: dict[str, int] = {
     "pass": EXIT_PASS,
@@ -177,8 +178,8 @@ class _LogFollower:
 
 def _simulate(
     built: builder.Built, request: Request, test: Test, run_dir: Path, limit_s: float, watcher: Watcher
-) -> tuple[builder.Bench, int | None]:
-    bench = builder.bench_for(request.sim)
+) -> tuple[Bench, int | None]:
+    bench = bench_for(request.sim)
     log = run_dir / "sim.log"
     bench.limit_s = limit_s
     follower = _LogFollower(log, watcher.update)

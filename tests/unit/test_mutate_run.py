@@ -36,8 +36,8 @@ def root(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "ROOT", made)
     monkeypatch.setattr(tree, "FOLDER", made / "build" / "mutate")
     monkeypatch.setattr(tree, "COPIED", (*tree.COPIED, "toytests.py"))
-    monkeypatch.setattr(verb, "blocks", lambda: blocks.load(made / "spec" / "blocks.toml"))
-    monkeypatch.setattr(results, "blocks", verb.blocks)
+    for module in (verb, results):
+        monkeypatch.setattr(module, "blocks", lambda: blocks.load(made / "spec" / "blocks.toml"))
     (made / "tests" / "mutants").mkdir(parents=True)
     return made
 
@@ -45,7 +45,7 @@ def root(tmp_path, monkeypatch):
 @pytest.fixture
 def judge(root):
     def run(**other):
-        spec = verb.blocks()
+        spec = blocks.load(root / "spec" / "blocks.toml")
         mutant = hand.Mutant(**{**FAULT, "replace": "q + 2'd2", **other})
         return trial.judge(hand.fault(mutant, spec, root), spec, root)
 
