@@ -105,6 +105,7 @@ READ = Group(
         Cover("turn", each("0 then 0", "0 then 1", "1 then 0", "1 then 1", "1 then 2", "2 then 1", "2 then 2"),
               points=("shared_read_port",)),
         Cover("alternates", each("0 1 0", "1 0 1"), points=("shared_read_port",)),
+        Cover("contended", [Bin("while the port stalls", "the port stalls")], points=("shared_read_port",)),
         Cover("stalled", [Bin("port stalls", True), Bin("port ready", False)], points=("shared_read_port",)),
     ],
 )  # fmt: skip

@@ -201,6 +201,7 @@ def reads(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             sample: dict[str, object] = {"turn": f"{ids[i - 1]} then {ids[i]}", "stalled": stalled}
             if i > 1 and cycles[i] - cycles[i - 2] <= 2 * near and ids[i] == ids[i - 2] != ids[i - 1]:
                 sample["alternates"] = f"{ids[i]} {ids[i - 1]} {ids[i]}"
+                sample["contended"] = "the port stalls" if stalled else "the port is ready"
             yield sample
 
 

@@ -143,23 +143,27 @@ class RandomTraffic(PhaseSequence):
 
 
 class SharedPort(PhaseSequence):
-    """Many WQEs behind two doorbells, and their payload: doorbell and rdma want the slow read port at once."""
+    """More WQEs than the doorbell holds (16 blocks) and their payload: both want the slow read port, for long.
+
+    With no more WQEs than that they are fetched before the first payload read waits, and the two never meet.
+    """
 
     phases = 2
-    gap = 170  # from the first batch's doorbell to the second's: its payload is being read then
+    count, first = 40, 8  # WQEs, and those behind the first doorbell
+    gap = 170  # from the first doorbell to the second: payload is being read then
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Format ``index``."""
         s = Scene(f"shared_port{index}", bool(index), pmtu=1)
-        # six and five cycles without room: a pointer that turns in them stands elsewhere behind the five
+        # The merge is full for six cycles, then for five: a pointer that turns in them stands elsewhere behind the
+        # five. Holes of an even number alone would hide it.
         s.ready = {"ar": [True, *[False] * 6, True, *[False] * 5]}
-        for i in range(16):
-            at = 60 + (i > 7) * self.gap
+        for i in range(self.count):
+            at = 60 + (i >= self.first) * self.gap
+            bell = i in (self.first - 1, self.count - 1)
             size = int(rng.integers(300, 700))
-            s.messages.append(
-                Message(rng.bytes(size), 0x1000 * i, at=at, source=0x1000 * i + i, ring_bell=i % 8 == 7)
-            )  # fmt: skip
-        for i in range(6):  # the receive queue's reads come between those of the payload
+            s.messages.append(Message(rng.bytes(size), 0x1000 * i, at=at, source=0x1000 * i + i, ring_bell=bell))
+        for i in range(12):  # the receive queue's reads come between those of the payload
             s.arrives(Message(rng.bytes(40), TARGETS + 0x100 * i, WQE.SEND, at=200 + 90 * i))
         s.ack(s.own_packets() - 1, 3000)
         return s.item()
