@@ -12,13 +12,15 @@ from dataclasses import dataclass
 
 from models.kernel import Beat, Kernel
 from models.link import Link, connect
-from models.nic import Nic, NicConfig
+from models.nic import Nic, NicConfig, Pump
 from models.stamps import Stamps
 from models.switch import Switch
 
 LEAF_UP = 7
 PORTS = 8
 DIRECT, ONE_HOP, THREE_HOPS = 0, 1, 2
+SWITCHES = ("leaf0", "spine", "leaf1")
+USED = ((0, 1, LEAF_UP), (0, 1), (0, LEAF_UP))  # ports with a link, by switch
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,16 @@ def stamp_cable(stamps: Stamps, name: str, link: Link, cable: int, far: str, far
             stamps.add(place, at)
 
 
+def lost(_now: int, _beat: Beat) -> None:
+    """Where frames go at a port without a link."""
+
+
 class Fabric:
-    """The whole model. ``nics`` 0 = A, 1 = B; ``table``: (switch, destination, port) entries."""
+    """The whole model. ``nics`` 0 = A, 1 = B; ``table``: (switch, destination, port) entries.
+
+    A port without a link loses what is routed there. A frame to a port whose link has no cable in the topology is
+    not modelled: that link would send until its credits end.
+    """
 
     def __init__(self, net: Net, nics: tuple[NicConfig, NicConfig], table: Iterable[tuple[int, int, int]]) -> None:
         self.net = net
@@ -61,10 +71,7 @@ class Fabric:
             Nic(self.kernel, name, config, phy_tx=net.phy_tx, phy_rx=net.phy_rx, stamps=self.stamps)
             for name, config in zip(("nic_a", "nic_b"), nics, strict=True)
         ]
-        self.switches = [
-            Switch(self.kernel, name, ports=PORTS, roce=net.roce, prefix=net.prefix)
-            for name in ("leaf0", "spine", "leaf1")
-        ]
+        self.switches = [Switch(self.kernel, name, ports=PORTS, roce=net.roce, prefix=net.prefix) for name in SWITCHES]
         for switch in self.switches:
             switch.trace = True
         for which, destination, port in table:
@@ -81,10 +88,13 @@ class Fabric:
             self._join(ports[1], self._port(2, 0))
             self._join(self._port(0, LEAF_UP), self._port(1, 0))
             self._join(self._port(2, LEAF_UP), self._port(1, 1))
+        for name, switch, used in zip(SWITCHES, self.switches, USED, strict=True):
+            for port in set(range(PORTS)) - set(used):
+                Pump(self.kernel, f"{name}.p{port}", switch.out[port], lost)
 
     def _port(self, which: int, port: int) -> tuple[str, Link]:
         """A link at a switch's port."""
-        switch, name = self.switches[which], f"{('leaf0', 'spine', 'leaf1')[which]}.p{port}"
+        switch, name = self.switches[which], f"{SWITCHES[which]}.p{port}"
         link = Link(self.kernel, name, roce=self.net.roce, phy_tx=self.net.phy_tx, phy_rx=self.net.phy_rx)
         link.attach(switch.out[port])
         switch.attach(port, link.rx)
@@ -102,7 +112,7 @@ class Fabric:
         self.kernel.run(limit)
         for name, link, far, far_link in self._cables:
             stamp_cable(self.stamps, name, link, self.net.cable, far, far_link)
-        for name, switch in zip(("leaf0", "spine", "leaf1"), self.switches, strict=True):
+        for name, switch in zip(SWITCHES, self.switches, strict=True):
             for cycle, port in switch.stored_log:
                 self.stamps.add(f"{name}.voq{port}", cycle)
         return self.stamps.cycles

@@ -110,4 +110,15 @@ PHASE = Group(
     ],
 )
 
-COVERAGE = Coverage("fabric", [MESSAGE, FRAME, LATENCY, MOE, PHASE])
+LOST = Group(
+    "lost",
+    samples.lost,
+    [
+        Cover("where", each("NIC, fcs", "NIC, format", "NIC, icrc"), points=("dropped",)),
+        Cover("astray", each("leaf, port without a link", "spine, port without a link", "leaf, no entry"),
+              points=("no_way",), field="where"),
+        Cover("held", [Bin("more than queues and credits hold", True)], points=("no_way",)),
+    ],
+)  # fmt: skip
+
+COVERAGE = Coverage("fabric", [MESSAGE, FRAME, LATENCY, MOE, PHASE, LOST])

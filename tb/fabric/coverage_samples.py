@@ -14,6 +14,7 @@ from models.cqe import Cqe
 from models.protocol import OP
 from models.rdma_parts import HALF, M24
 from models.spec import spec
+from models.wire import parse_frame
 from tb.common.beats import StreamFormat, frames_from_beats
 from tb.common.coverage import Sample
 from tb.common.run import RunContext
@@ -165,3 +166,20 @@ def phases(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         for name, happened in wraps.items():
             if happened:
                 yield {"wrapped": name, "end": end}
+
+
+def lost(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """One sample a frame that did not arrive: where and why; with the beats that went the same way before its end."""
+    v = view(phase)
+    beats = {end: frames_from_beats(phase.beats[f"cable_{end}"], AXIS) for end in "ab"}
+    if v.exp.disguised:
+        for frame in beats["a"]:
+            yield {"where": f"NIC, {parse_frame(frame.data, not v.exp.roce)[0].removeprefix('drop_')}"}
+    for (switch, to), port in v.exp.astray.items():
+        place = "spine" if switch == 1 else "leaf"
+        room = spec().integer("link.buffer_cells") + spec().integer("switch.egress_beats")
+        gone = 0
+        for frame in beats["a" if to == "b" else "b"]:
+            gone += -(-len(frame.data) // AXIS.data_bytes)
+            yield {"where": f"{place}, no entry" if port is None else f"{place}, port without a link",
+                   "held": port is not None and gone > room}  # fmt: skip

@@ -9,8 +9,9 @@ from models import cqe, wqe
 from models.fabric import Fabric, Net
 from models.link import cable_cycles, phy_cycles
 from models.nic import NicConfig
-from models.protocol import CQE, QP, WQE
+from models.protocol import CQE, WQE
 from models.spec import spec
+from models.wire import GOOD
 from tb.common.axi import memory_after, memory_prediction, memory_rows, store_items, store_prediction, store_rows
 from tb.common.beats import StreamFormat, frames_from_beats
 from tb.common.run import RunContext
@@ -30,11 +31,18 @@ from tb.fabric.experiment import (
     receives,
     table,
 )  # fmt: skip
+from tb.nic.status import status_changes
+from tb.rdma.env import joined
+from tb.rdma.ports import fields_of
 from tb.wire import trusted
 
 AXIS = StreamFormat()
 TABLE = StreamFormat(4, TABLE_SIDE)
-STATUS_W = 168
+STATUS = (
+    *((f"unknown{n}", 32) for n in (2, 1, 0)), ("dropped1", 32), ("dropped0", 32),
+    ("qp_state1", 3), ("qp_state0", 3), ("halted1", 1), ("halted0", 1),
+)  # fmt: skip
+OTHER = {"a": "b", "b": "a"}
 SCAPY_FRAMES = 400  # scapy and the bitwise VCRC take some ms a frame: of more, an even sample of this many
 
 
@@ -53,7 +61,7 @@ def model_of_item(item: PhaseItem) -> Fabric:
                 doorbell=layout.doorbell_cfg(me),
                 rdma=layout.rdma_cfg(me, peer, roce=exp.roce, pmtu=exp.pmtu),
                 regions=layout.regions(),
-                wire=layout.wire_cfg(me, peer, roce=exp.roce),
+                wire=layout.wire_cfg(me, peer, roce=exp.roce_at(suffix)),
                 timing=memory_timing(exp.host),
                 windows=layout.WINDOWS,
                 image=s.image,
@@ -83,16 +91,24 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
 
 
 def model_status(model: Fabric) -> list[tuple[int, int]]:
-    """The status record is {unknown (3), dropped (2), qp_state (2), halted (2)}: constant without faults."""
-    state = int(QP.RTS) << 3 | int(QP.RTS)
-    return [(0, state << 2)]
+    """The status record: {unknown (3), dropped (2), qp_state (2), halted (2)}."""
+    logs = {f"unknown{n}": switch.unknown_log for n, switch in enumerate(model.switches)}
+    for n, nic in enumerate(model.nics):
+        status = status_changes(nic)
+        logs |= {f"{name}{n}": status[name] for name in ("qp_state", "halted")}
+        drops = [cycle for cycle, verdict in nic.wire_rx.verdicts if verdict != GOOD]
+        logs[f"dropped{n}"] = [(0, 0), *((cycle, i + 1) for i, cycle in enumerate(drops))]
+    return joined(logs, STATUS)
 
 
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """Memory and completions as software would see them: from the messages alone, no model."""
     exp: Experiment = phase.item.info["experiment"]
     complaints = outsiders(exp, phase)
+    complaints += check_lost(exp, phase)
     for suffix, me, _, messages, incoming in exp.sides():
+        if exp.lost:
+            messages, incoming = [], []
         s = phase.item.info[suffix]
         lines = memory_after(s.image, phase.rows[f"mem_{suffix}_w.rec"], s.pokes)
 
@@ -109,6 +125,19 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
         complaints += check_ring(f"send CQ of {suffix}", read, layout.SEND_CQ, me, wanted_sends(me, messages))
         complaints += check_ring(f"receive CQ of {suffix}", read, layout.RECV_CQ, me, wanted_receives(me, incoming))
     return complaints
+
+
+def check_lost(exp: Experiment, phase: PhaseRecords) -> list[str]:
+    """Each lost frame is counted where it is lost, unless a port without a link took it, and leaves no trace."""
+    frames = {end: len(frames_from_beats(phase.beats[f"cable_{end}"], AXIS)) for end in "ab"}
+    want = dict.fromkeys((name for name, _ in STATUS if name.startswith(("unknown", "dropped"))), 0)
+    if exp.disguised:
+        want |= {"dropped0": frames["b"], "dropped1": frames["a"]}
+    want |= {f"unknown{n}": frames[OTHER[to]] for (n, to), port in exp.astray.items() if port is None}
+    got = fields_of(int.from_bytes(phase.events["status"][-1]["value"].tobytes(), "little"), STATUS)
+    out = [f"{name}: {got[name]}, frames lost there {n}" for name, n in want.items() if got[name] != n]
+    written = [end for end in "ab" if exp.lost and len(phase.rows[f"mem_{end}_aw.rec"])]
+    return out + [f"memory of {end} is written, nothing arrived" for end in written]
 
 
 def outsiders(exp: Experiment, phase: PhaseRecords) -> list[str]:
@@ -167,7 +196,7 @@ def check_ring(name: str, read: Any, base: int, me: layout.Side, wanted: list[di
 PLAN = BenchPlan(
     plays={"tbl": TABLE},
     streams={"cable_a": AXIS, "cable_b": AXIS},
-    events={"status": STATUS_W},
+    events={"status": sum(w for _, w in STATUS)},
     cfgs={"net": NET_WIDTH, "qp_a": QP_WIDTH, "qp_b": QP_WIDTH},
     rows={
         name: dtype

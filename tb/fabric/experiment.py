@@ -7,7 +7,7 @@ page, each visible before the next. What memory must hold afterwards follows fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -64,7 +64,12 @@ class Message:
 
 @dataclass
 class Experiment:
-    """Messages of both NICs over one path. ``host``, ``fec``: sections of spec; ``pmtu``: code 1..5."""
+    """Messages of both NICs over one path. ``host``, ``fec``: sections of spec; ``pmtu``: code 1..5.
+
+    ``disguised``: B's wire has the other format. ``astray``: port, or None for no entry, that the table of a switch
+    (0 leaf 0, 1 spine, 2 leaf 1) has for end ``a`` or ``b`` in place of the right one. With either, no frame arrives:
+    an end that sends must not have a way.
+    """
 
     name: str
     topology: Topology = Topology.THREE_HOPS
@@ -77,6 +82,17 @@ class Experiment:
     from_a: list[Message] = field(default_factory=list)
     from_b: list[Message] = field(default_factory=list)
     max_cycles: int = 400_000
+    disguised: bool = False
+    astray: Mapping[tuple[int, str], int | None] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> bool:
+        """Nothing that is sent arrives."""
+        return self.disguised or bool(self.astray)
+
+    def roce_at(self, end: str) -> bool:
+        """Format of an end's wire."""
+        return self.roce ^ (self.disguised and end == "b")
 
     def sides(self) -> tuple[tuple[str, Side, Side, list[Message], list[Message]], ...]:
         """(suffix, side, peer, its messages, the peer's messages) of both NICs."""
@@ -112,10 +128,11 @@ def prefix(exp: Experiment) -> int:
 
 def table(exp: Experiment) -> list[tuple[int, int, int]]:
     """Forwarding entries (switch, destination, port): leaf 0, spine, leaf 1."""
-    to_a, to_b = (side.ipv4 if exp.roce else side.lid for side in (exp.a, exp.b))
-    if exp.topology is Topology.ONE_HOP:
-        return [(0, to_a, 0), (0, to_b, 1)]
-    return [(0, to_a, 0), (0, to_b, 7), (1, to_a, 0), (1, to_b, 1), (2, to_a, 7), (2, to_b, 0)]
+    ports: dict[tuple[int, str], int | None] = {(0, "a"): 0, (0, "b"): 1}
+    if exp.topology is not Topology.ONE_HOP:
+        ports |= {(0, "b"): 7, (1, "a"): 0, (1, "b"): 1, (2, "a"): 7, (2, "b"): 0}
+    to = {end: side.ipv4 if exp.roce else side.lid for end, side in (("a", exp.a), ("b", exp.b))}
+    return [(switch, to[end], port) for (switch, end), port in (ports | dict(exp.astray)).items() if port is not None]
 
 
 def net_cfg(exp: Experiment) -> int:
@@ -131,13 +148,13 @@ def net_cfg(exp: Experiment) -> int:
     return word
 
 
-def qp_cfg(exp: Experiment, me: Side, peer: Side) -> int:
-    """Word of ``qp_a.cfg`` or ``qp_b.cfg``: doorbell, rdma, regions, wire."""
+def qp_cfg(exp: Experiment, end: str, me: Side, peer: Side) -> int:
+    """Word of ``qp_<end>.cfg``: doorbell, rdma, regions, wire."""
     word = layout.doorbell_cfg(me).pack()
     for value, width in (
         (layout.rdma_cfg(me, peer, roce=exp.roce, pmtu=exp.pmtu).pack(), RdmaCfg.width()),
         (layout.pack_regions(layout.regions()), 4 * Mr.width()),
-        (layout.wire_cfg(me, peer, roce=exp.roce).pack(), WireCfg.width()),
+        (layout.wire_cfg(me, peer, roce=exp.roce_at(end)).pack(), WireCfg.width()),
     ):
         word = word << width | value
     return word
@@ -230,7 +247,7 @@ def phase_item(exp: Experiment) -> PhaseItem:
         entries.append(Frame(b"\0", 1 + len(entries), side))
     item.plays = {"tbl": entries}
     for suffix, me, peer, messages, incoming in exp.sides():
-        item.cfg[f"qp_{suffix}"] = qp_cfg(exp, me, peer)
+        item.cfg[f"qp_{suffix}"] = qp_cfg(exp, suffix, me, peer)
         s = stimulus(me, messages, incoming)
         item.images[f"mem_{suffix}"] = s.image
         item.info[suffix] = s

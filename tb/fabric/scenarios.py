@@ -9,7 +9,8 @@ import numpy as np
 
 from models import wqe
 from models.protocol import WQE
-from tb.fabric import layout
+from models.spec import spec
+from tb.fabric import disguise, layout
 from tb.fabric.experiment import Experiment, Message, Topology
 from tb.fabric.layout import GPU_DATA_BYTES, HOST_DATA_BYTES, Place
 from tb.fabric.moe import moe_batch
@@ -111,3 +112,21 @@ def random_experiment(
         ("pcie", "d2d")[index // 2 % 2], roce, "kp4" if roce else "llfec", pmtu,
         near_wrap(layout.A), near_wrap(layout.B), sides[0], sides[1],
     )  # fmt: skip
+
+
+def lost_experiments(rng: np.random.Generator) -> list[Experiment]:
+    """Nothing arrives: B drops all that A sends, each reason once; a port without a link takes more than queues and
+    credits would hold; a spine's port without a link, and a destination that a leaf does not know."""
+    a, b = disguise.sides()
+    first = Experiment(
+        "disguised", Topology.DIRECT, roce=True, pmtu=1, a=a, b=b, from_a=disguise.messages(a, b, rng.bytes(192)),
+        disguised=True,
+    )  # fmt: skip
+    held = spec().integer("link.buffer_cells") + 2 * spec().integer("switch.egress_beats")
+    much = Message(rng.bytes(64 * held), 0x1000, source=0x1000)
+    second = Experiment("no_link", Topology.ONE_HOP, "d2d", from_a=[much], astray={(0, "b"): 4})
+    little = [Message(rng.bytes(600), TARGETS, source=64 * i, at=400 + 50 * i) for i in range(3)]
+    third = Experiment(
+        "unknown", host="d2d", pmtu=2, from_a=little, from_b=little[:2], astray={(1, "b"): 6, (2, "a"): None}
+    )  # fmt: skip
+    return [first, second, third]

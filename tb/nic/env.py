@@ -11,7 +11,6 @@ from models.kernel import Beat, Kernel
 from models.link import Link, connect
 from models.nic import Nic, NicConfig, Pump
 from models.protocol import DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
-from models.wire import DROP_FCS, DROP_FORMAT, DROP_ICRC, GOOD
 from tb.common.axi import memory_prediction, memory_rows, store_items, store_prediction, store_rows
 from tb.common.beats import StreamFormat
 from tb.common.phase import ready_at
@@ -23,11 +22,10 @@ from tb.link.env import source_fifo
 from tb.nic.checks import check
 from tb.nic.coverage import COVERAGE
 from tb.nic.scene import Scene
-from tb.nic.status import STATUS
+from tb.nic.status import STATUS, status_changes
 from tb.rdma.env import joined
 
 AXIS = StreamFormat()
-VERDICTS = {"icrc": DROP_ICRC, "format": DROP_FORMAT, "fcs": DROP_FCS, "good": GOOD}
 
 
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
@@ -72,19 +70,6 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
         "status": joined(status_changes(nic), STATUS),
         **{name: r for name, r in rows.items() if name in PLAN.rows},
     }
-
-
-def status_changes(nic: Nic) -> dict[str, list[tuple[int, int]]]:
-    """Each status port's (cycle, value)."""
-    out = {"qp_state": nic.rdma.changes["qp_state"]}
-    for name, verdict in VERDICTS.items():
-        cycles = [cycle for cycle, v in nic.wire_rx.verdicts if v == verdict]
-        out[name] = [(0, 0), *((cycle, i + 1) for i, cycle in enumerate(cycles))]
-    for name in ("halted", "refused"):
-        at = nic.doorbell.COUNTERS.index(name)
-        log = [(cycle, values[at]) for cycle, values in nic.doorbell.changes]
-        out[name] = [c for i, c in enumerate(log) if i == 0 or c[1] != log[i - 1][1]]
-    return out
 
 
 PLAN = BenchPlan(

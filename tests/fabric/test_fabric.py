@@ -11,7 +11,7 @@ from tb.common.uvm import PhaseItem, PhaseSequence, PhaseTest
 from tb.fabric.account import Account
 from tb.fabric.env import PLAN
 from tb.fabric.experiment import Topology, phase_item
-from tb.fabric.scenarios import latency_rows, moe, random_experiment
+from tb.fabric.scenarios import latency_rows, lost_experiments, moe, random_experiment
 
 
 class Moe(PhaseSequence):
@@ -74,6 +74,16 @@ class FewMessages(PhaseSequence):
         return item
 
 
+class LostFrames(PhaseSequence):
+    """Frames that a NIC drops, and frames that a switch's table sends nowhere."""
+
+    phases = 3
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Experiment ``index``."""
+        return phase_item(lost_experiments(rng)[index])
+
+
 @pyuvm.test()
 class account(Account):
     """The default run: MoE dispatch, latency table, waterfall, figures, capture."""
@@ -104,3 +114,11 @@ class few_messages(PhaseTest):
 
     plan = PLAN
     sequences = (FewMessages,)
+
+
+@pyuvm.test()
+class lost_frames(PhaseTest):
+    """What does not arrive is counted, leaves no trace and holds nothing up."""
+
+    plan = PLAN
+    sequences = (LostFrames,)
