@@ -302,7 +302,19 @@ LATENCY = Group(
         "write response to completion", "ACK to completion"), points=("latency",))],
 )  # fmt: skip
 
+ACROSS = at("within a packet", "between packets")
+CARRY = Group(
+    "carry",
+    samples.carries,
+    [
+        Cover("source", ACROSS, points=("address_carry",)),
+        Cover("write", ACROSS, points=("address_carry",)),
+        Cover("send", ACROSS, points=("address_carry",)),
+        Cover("ring", at("send completions", "receive completions", "receives"), points=("address_carry",)),
+    ],
+)
+
 COVERAGE = Coverage(
     "rdma",
-    [REQUEST, SENT, WORK, ARRIVAL, INCOMING, ANSWER, REFUSAL, COMPLETION, RESPONSE, PHASE, LINUX, PAIR, LATENCY],
+    [CARRY, REQUEST, SENT, WORK, ARRIVAL, INCOMING, ANSWER, REFUSAL, COMPLETION, RESPONSE, PHASE, LINUX, PAIR, LATENCY],
 )

@@ -24,6 +24,7 @@ from tb.rdma.coverage_view import (
     offset_class,
     views,
 )
+from tb.rdma.ports import placed
 
 GPU = 1 << 32
 FLUSHED = {True: "send, signalled", False: "send, not signalled"}
@@ -272,3 +273,34 @@ def latency(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     for what, begin, end, cycles in rows(phase) if rows else ():
         if int(end) - int(begin) == cycles:
             yield {"row": what}
+
+
+def carries(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """One sample a message, and one a ring, on both sides of a multiple of 2^32."""
+    for v in views(phase):
+        edge = (v.far >> 32) + 1 << 32  # as the block sees it
+        at = placed(edge, v.far)  # as the memory's records show it
+        if at == edge:
+            continue
+
+        def where(start: int, size: int, edge: int, mtu: int = v.mtu) -> str:
+            if not start < edge < start + size:
+                return ""
+            return "within a packet" if (edge - start) % mtu else "between packets"
+
+        for m in v.sent:
+            if m.wr is not None and not m.wr.is_inline:
+                yield {"source": where(m.wr.laddr, m.wr.length, edge)}
+        for m in v.arrived:
+            first = m.packets[0].addr
+            if first is not None:
+                yield {"send" if m.kind.startswith("SEND") else "write": where(first, m.size, at)}
+        c = v.cfg
+        for name, channel, base, size in (
+            ("send completions", "w", c.scq_base, 64 << c.scq_log),
+            ("receive completions", "w", c.rcq_base, 64 << c.rcq_log), ("receives", "ar", c.rq_base, 16 << c.rq_log),
+        ):  # fmt: skip
+            low = placed(base, v.far)
+            used = [a for a in v.rows(channel)["addr"].tolist() if low <= a < low + size]
+            if used and min(used) < at <= max(used):
+                yield {"ring": name}

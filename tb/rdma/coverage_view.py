@@ -19,7 +19,7 @@ from models.protocol import OP, SYN, Hdr, Mr, RdmaCfg, Wr
 from models.rdma_parts import HALF, M24, PAGE
 from tb.common.beats import Records, frames_from_beats
 from tb.common.uvm import PhaseRecords
-from tb.rdma.ports import COUNTERS, PKT, STATUS, fields_of, unpack_regions
+from tb.rdma.ports import COUNTERS, PKT, STATUS, fields_of, placed, unpack_regions
 
 PAYLOAD, RECEIVE, COMPLETION = 1, 2, 3  # IDs on the memory port
 BODY = ("FIRST", "MIDDLE", "LAST", "LAST", "ONLY", "ONLY")
@@ -129,6 +129,7 @@ class View:
         self.cfg = RdmaCfg.unpack(item.cfg[f"rdma{self.end}"])
         self.regions: list[Mr] = unpack_regions(item.cfg[f"mr{self.end}"])
         self.mtu = 128 << self.cfg.pmtu
+        self.far: int = item.cfg.get("far", 0)
         self.timing = item.info.get(f"timing{self.end}")
 
     def rows(self, channel: str) -> Records:
@@ -239,7 +240,7 @@ class View:
         found = []
         confirmed, delays = self._delays()
         for cycle, addr, data in zip(rows["cycle"].tolist(), rows["addr"].tolist(), rows["data"], strict=True):
-            receive = self.cfg.rcq_base <= addr < self.cfg.rcq_base + (cqe.SIZE << self.cfg.rcq_log)
+            receive = 0 <= addr - placed(self.cfg.rcq_base, self.far) < cqe.SIZE << self.cfg.rcq_log
             last = int(np.searchsorted(confirmed, cycle)) - 1
             waited = int(delays[last]) if last >= 0 else None
             found.append(Entry(cycle, receive, counts[receive], cqe.parse(data.tobytes()), waited))
@@ -263,7 +264,8 @@ class View:
     def receive(self, index: int) -> tuple[int, int, int]:
         """(size, key, address) of a receive WQE as it stood in memory at the start; zeros if none did."""
         image = self.phase.item.images.get(f"mem{self.end}", {})
-        raw = image.get(self.cfg.rq_base + 16 * (index % (1 << self.cfg.rq_log)), b"")
+        slot = self.cfg.rq_base + 16 * (index % (1 << self.cfg.rq_log))
+        raw = image.get(placed(slot, self.far), b"")
         raw = raw[:16].ljust(16, b"\0")
         return tuple(int.from_bytes(raw[a:b], "big") for a, b in ((0, 4), (4, 8), (8, 16)))  # type: ignore[return-value]
 

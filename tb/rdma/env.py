@@ -17,7 +17,7 @@ from tb.common.run import RunContext
 from tb.common.source import StreamSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.rdma.coverage import COVERAGE
-from tb.rdma.ports import COUNTERS, PKT, STATUS, WINDOWS, WR, fields_of, unpack_regions
+from tb.rdma.ports import COUNTERS, PKT, STATUS, WINDOWS, WR, fields_of, placed, unpack_regions
 
 
 def joined(changes: Mapping[str, list[tuple[int, int]]], fields: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
@@ -36,12 +36,6 @@ def joined(changes: Mapping[str, list[tuple[int, int]]], fields: Sequence[tuple[
             word = word << width | value[name]
         out.append((cycle, word))
     return out
-
-
-def placed(addr: int, far: int) -> int:
-    """Address in the bench's memory: the GPU window is seen at ``far`` too, if that is not 0."""
-    inside = far and 0 <= addr - far < WINDOWS.gpu_bytes
-    return addr - far + WINDOWS.gpu_base if inside else addr
 
 
 def connect(kernel: Kernel, model: Rdma, memory: Memory, ready: Any = None, far: int = 0) -> None:

@@ -12,7 +12,7 @@ from models.rdma_parts import M24
 from tb.common.axi import memory_after
 from tb.common.beats import frames_from_beats
 from tb.common.uvm import PhaseRecords
-from tb.rdma.ports import PKT
+from tb.rdma.ports import PKT, placed
 from tb.rdma.scene import Arrival, Scene
 
 Reader = Callable[[int, int], bytes]
@@ -40,7 +40,10 @@ def reader(phase: PhaseRecords, memory: str = "mem", image: Any = None) -> Reade
     start = phase.item.images.get(memory, {}) if image is None else image
     lines = memory_after(start, phase.rows[f"{memory}_w.rec"], phase.item.info.get("pokes", ()))
 
+    far = phase.item.cfg.get("far", 0)
+
     def read(addr: int, size: int) -> bytes:
+        addr = placed(addr, far)
         first = addr & -64
         blob = b"".join(bytes(lines.get(a, bytes(64))) for a in range(first, addr + size, 64))
         return blob[addr - first : addr - first + size]
@@ -144,6 +147,7 @@ def all_good(phase: PhaseRecords) -> list[str]:
     before = dict(phase.item.images["mem"])
 
     def source(addr: int, size: int) -> bytes:
+        addr = placed(addr, scene.far)
         for base, data in before.items():
             if base <= addr and addr + size <= base + len(data):
                 return data[addr - base : addr - base + size]

@@ -37,3 +37,9 @@ def fields_of(word: int, fields: Sequence[tuple[str, int]]) -> dict[str, int]:
         out[name] = word & (1 << width) - 1
         word >>= width
     return out
+
+
+def placed(addr: int, far: int) -> int:
+    """Address in the bench's memory: the GPU window is seen at ``far`` too, if that is not 0."""
+    inside = far and 0 <= addr - far < WINDOWS.gpu_bytes
+    return addr - far + WINDOWS.gpu_base if inside else addr

@@ -18,7 +18,7 @@ from models.rdma_parts import M24
 from tb.common.axi import poke_file, timing_file
 from tb.common.beats import Frame
 from tb.common.uvm import PhaseItem
-from tb.rdma.ports import WINDOWS, pack_regions
+from tb.rdma.ports import WINDOWS, pack_regions, placed
 
 RECORD = 0x0100
 RECV_RING = 0x1000
@@ -163,7 +163,7 @@ class Scene:
             image[c.rq_dbr] = (c.rq_ci0 + len(self.receives) & 0xFFFF).to_bytes(4, "big")
         item.cfg = {"rdma": c.pack(), "mr": pack_regions(self.regions), "far": self.far}
         item.plays = {"s_wr": self.wrs, "s_pkt": self.packets}
-        item.images = {"mem": image}
+        item.images = {"mem": {placed(addr, self.far): data for addr, data in image.items()}}
         item.files = {**timing_file("mem", self.timing), **poke_file("mem", self.pokes)}
         item.ready = dict(self.ready)
         item.info = {"timing": self.timing, "pokes": self.pokes, "scene": self, **self.info}

@@ -14,7 +14,8 @@ from tb.common.beats import Frame
 from tb.common.capture import Episode, episodes, flows, read_capture
 from tb.common.uvm import PhaseItem, PhaseRecords, PhaseSequence, PhaseTest
 from tb.rdma import oracle
-from tb.rdma.env import PLAN, placed
+from tb.rdma.env import PLAN
+from tb.rdma.ports import placed
 from tb.rdma.scene import DEFAULT, HOST_DATA, HOST_KEY, RECORD, REGIONS, Scene
 
 DATA = Path(__file__).parents[1] / "data"

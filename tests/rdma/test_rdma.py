@@ -6,6 +6,7 @@ from __future__ import annotations
 import pyuvm
 
 from tb.common.uvm import PhaseTest
+from tb.rdma.carry import AddressCarry
 from tb.rdma.env import PLAN
 from tb.rdma.sequences import (
     Arrivals,
@@ -81,3 +82,11 @@ class random_faults(PhaseTest):
 
     plan = PLAN
     sequences = (RandomFaults,)
+
+
+@pyuvm.test()
+class address_carry(PhaseTest):
+    """Data and rings on both sides of a multiple of 2^32."""
+
+    plan = PLAN
+    sequences = (AddressCarry,)
