@@ -14,7 +14,9 @@ from pathlib import Path
 from scripts.common import BUILD, ROOT
 
 FOLDER = BUILD / "mutate"
-COPIED = ("Makefile", "models", "requirements.txt", "rtl", "scripts", "spec", "tb", "tests")
+COPIED = ("Makefile", "models", "pyproject.toml", "requirements.txt", "rtl", "scripts", "spec", "tb", "tests")
+"""pyproject.toml too: cocotb asks pytest for its settings, which takes the next such file above the run's folder and
+puts that folder in front of the path: the bench would be that of the tree which is being edited."""
 HASHED = ("rtl", "tb", "models", "spec")
 SUFFIXES = (".sv", ".svh", ".py", ".toml")
 NOT_HASHED = ("spec/testplan",)

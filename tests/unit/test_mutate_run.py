@@ -76,6 +76,15 @@ def test_a_fault_that_changes_nothing_survives(judge):
     assert judge(replace="1'b1 + q").state == "survived"
 
 
+def test_what_is_edited_meanwhile_is_not_met(root):
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    clean = tree.snapshot()
+    toothless(root)
+    spec = blocks.load(root / "spec" / "blocks.toml")
+    mutant = hand.Mutant(**{**FAULT, "replace": "q + 2'd2"})
+    assert trial.judge(hand.fault(mutant, spec, root), spec, clean).state == "killed"
+
+
 def test_a_fault_that_does_not_build_is_an_error(judge):
     found = judge(replace="q +")
     assert found.state == "error"
