@@ -173,7 +173,7 @@ module rdma_requester
   // ---- segmenter ----------------------------------------------------------------------------------
   logic act, first;
   logic [12:0] mtu;      // path MTU, bytes; constant outside reset
-  logic [31:0] page_up;  // upper half of laddr, plus one
+  logic [31:0] page_up;  // upper half of the message's first laddr, plus one: 2^31 bytes cross one multiple of 2^32
   logic [7:0] tab_ptr;   // number of the table's entry pushed next
   logic [31:0] rem;      // bytes left
   logic [63:0] laddr;    // next byte
@@ -283,7 +283,6 @@ module rdma_requester
     end else if (do_pkt) begin
       rem   <= rem - 32'(mtu);
       laddr <= {low[32] ? page_up : laddr[63:32], low[31:0]};
-      if (low[32]) page_up <= page_up + 1'b1;
     end
   end
 
