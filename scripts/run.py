@@ -36,7 +36,8 @@ EXIT_CODES: dict[str, int] = {
 }
 KEPT_RUNS = 300
 PROGRESS = "@progress "
-TELLING = re.compile(r"\b(ERROR|CRITICAL|FATAL|Error|%Error|Assertion|Traceback|mismatch)|FAILED")
+TELLING = re.compile(r"\b(ERROR|CRITICAL|FATAL|\w*Error|%Error|\w+Exception|Assertion|Traceback|mismatch)|FAILED")
+RAISED = re.compile(r"\b(\w+(?:Error|Exception): .+)")
 CUT_SHORT = "simulation ended prematurely"
 HDL_STOP = re.compile(r"^FATAL:|^ERROR: \S+:\d+:|%Fatal:|%Error: .*Assertion failed")
 OptionValue = int | float | str | bool
@@ -282,7 +283,8 @@ def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tu
     try:
         ran, failures = read_xml(run_dir / "results.xml")
     except (OSError, ET.ParseError):
-        return "fail", f"no results file: {died}", result
+        raised = [m[1] for x in tail(run_dir / "sim.log", 200) if (m := RAISED.search(x))]
+        return "fail", f"no results file: {died}" + (f"; {raised[-1][:200]}" if raised else ""), result
     if failures:
         first = failures[0].splitlines()[0]
         return "fail", _hdl_stop(run_dir) or first if CUT_SHORT in first else first, result

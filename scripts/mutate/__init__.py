@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from scripts.mutate.main import main_mutate, run_blocks
+from scripts.mutate.main import interrupted, main_mutate, run_blocks
 from scripts.mutate.results import summary
 
-__all__ = ["main_mutate", "run_blocks", "summary"]
+__all__ = ["interrupted", "main_mutate", "run_blocks", "summary"]

@@ -6,6 +6,7 @@ Exit codes: 0 targets met (spec/fabric.toml, [mutants]), 1 missed, 2 it could no
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from scripts.blocks import Blocks, blocks
-from scripts.common import EXIT_FAIL, EXIT_PASS, UserError, one_of
+from scripts.common import EXIT_FAIL, EXIT_PASS, UserError, one_of, rel
 from scripts.mutate import equivalent, hand, operators, results
 from scripts.mutate import tree as trees
 from scripts.mutate.fault import Fault, Finding, Trial, smoke_trials
@@ -132,19 +133,26 @@ def run_blocks(
     jobs: int = JOBS,
     seed: int | None = None,
     name: str | None = None,
+    none_is_good: bool = False,
 ) -> int:
     """Run the mutants of some blocks, show and keep the results, give the exit code.
 
     `name`: only that mutant, whose result is shown and not kept. UserError when a block's clean tree is not
-    green, an entry of tests/mutants/ is no use, or nothing is called `name`.
+    green, an entry of tests/mutants/ is no use, nothing is called `name`, or the blocks have no mutants at all
+    (unless `none_is_good`).
     """
     spec = blocks()
-    clean = trees.snapshot()
+    try:
+        clean = trees.snapshot()
+    except OSError as e:  # shutil.Error is one: a list of files and reasons
+        raise UserError(f"the tree cannot be copied to {rel(trees.FOLDER)}: {str(e)[:300]}") from None
     try:
         _foreign_entries(spec, clean)
         chosen_seed = spec.seed if seed is None else seed
         sets = [collect(spec, b, clean, count=count, seed=chosen_seed, only_name=name) for b in names]
         sets = [s for s in sets if s.faults or s.equivalent]
+        if not sets and none_is_good:
+            return EXIT_PASS
         if not sets:
             what = f"NAME={name}: no mutant of that name" if name else "no mutants"
             raise UserError(f"{what} in {', '.join(names)}")
@@ -161,6 +169,15 @@ def run_blocks(
         return EXIT_PASS if _met(shown, sets) else EXIT_FAIL
     finally:
         shutil.rmtree(clean, ignore_errors=True)
+
+
+def interrupted(name: str) -> bool:
+    """The newest results of a block are those of a run that was cut off."""
+    try:
+        data = json.loads((trees.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+        return not data["complete"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _met(shown: Sequence[dict[str, Any]], sets: Sequence[_Set]) -> bool:

@@ -20,6 +20,7 @@ from scripts.mutate import tree as trees
 from scripts.mutate.fault import Finding
 
 FIELDS = ("when", "hand", "operators", "mutants", "complete", "seed")
+SHAPE = {"hand": dict, "operators": dict, "mutants": list}
 STATES = ("killed", "survived", "equivalent", "error")
 
 
@@ -93,6 +94,13 @@ def summary(folder: Path | None = None) -> dict[str, Any]:
             block = json.loads(path.read_text(encoding="utf-8"))
             name = block["block"]
             kept = {field: block[field] for field in FIELDS}
+            for field, kind in SHAPE.items():
+                if not isinstance(block[field], kind):
+                    raise TypeError(f"{field}: a {kind.__name__} is wanted")
+            if not all(isinstance(m, dict) and {"name", "state", "origin"} <= set(m) for m in block["mutants"]):
+                raise TypeError("mutants: each wants name, state and origin")
+            if not {"killed", "total"} <= set(block["hand"]) or not {*STATES, "total"} <= set(block["operators"]):
+                raise TypeError("hand, operators: a count is missing")
             kept["fresh"] = block["complete"] and block["sources"] == trees.digest(name)
             kept["score"] = score(block["operators"])
         except (OSError, ValueError, KeyError, TypeError) as e:

@@ -22,6 +22,7 @@ from scripts.regress.records import UNEXPECTED, Attempt, Job, Plan, Record, job_
 ATTEMPTS = 3
 """Times that a job is given to a worker before its loss is the job's verdict."""
 WAIT_S = 0.5
+DIFFER = "records differ from"
 
 
 class Watcher(Protocol):
@@ -62,14 +63,14 @@ class Loop:
         self._by_build: dict[str, list[Job]] = {}
         self._build_of: dict[str, str] = {}
         self._job_of: dict[str, Job] = {j_key(j): j for j in self.plan.jobs}
-        self._digests: dict[tuple[Any, ...], tuple[str, str]] = {}
+        self._digests: dict[tuple[Any, ...], tuple[str, str, str]] = {}
         self._kinds: set[str] = set()
 
     def run(self) -> list[Record]:
         """Every job's record, in the plan's order; jobs that an interruption left out are `notrun`."""
         self.watcher.begin(self.plan, list(self.records.values()))
-        for record in self.records.values():
-            self._compare(record)
+        for number, record in sorted(self.records.items()):
+            self.records[number] = self._compare(record)
         for job in self.plan.jobs:
             if job.number not in self.records:
                 self._by_build.setdefault(job.build, []).append(job)
@@ -79,6 +80,10 @@ class Loop:
             task = Task(f"build-{n:04d}", {"do": "build", "job": waiting[0].model_dump()})
             self._build_of[task.key] = key
             self._queue.append(task)
+        self._kinds |= {triage.key(r) for r in self.records.values() if r.waves and r.bad}
+        # those of an earlier part that was cut off before its waves
+        for record in list(self.records.values()):
+            self._want_waves(record)
         try:
             self._pump()
         except (KeyboardInterrupt, SystemExit):
@@ -175,6 +180,10 @@ class Loop:
     def _ran(self, task: Task, result: dict[str, Any]) -> None:
         job = Job.model_validate(task.payload["job"])
         attempts = [*self._attempts.get(task.key, [])]
+        # an engine that gives a lost worker's task to another by itself says nothing of it; the folders do
+        place = Path(result.get("run_dir") or "a1").name
+        while place[1:].isdecimal() and len(attempts) < int(place[1:]) - 1:
+            attempts.append(Attempt(ended="its worker was lost"))
         if "attempt" in result:
             attempts.append(Attempt.model_validate(result["attempt"]))
         self._finish(job, result, attempts)
@@ -194,11 +203,16 @@ class Loop:
         except UserError as e:
             self.problems.append(f"job {job.number} ({job.name}): {e}")
         self.watcher.ended(record)
-        if record.verdict in ("fail", "timeout") and record.bad and record.run_dir:
-            kind = triage.key(record)
-            if kind not in self._kinds:
-                self._kinds.add(kind)
-                self._queue.appendleft(self._run_task(job, "waves"))
+        self._want_waves(record)
+
+    def _want_waves(self, record: Record) -> None:
+        """The first failure of each kind runs again; a run that is green by itself has nothing to show."""
+        alone_green = record.reason.startswith((DIFFER, UNEXPECTED))
+        if record.verdict not in ("fail", "timeout") or not record.bad or not record.run_dir or alone_green:
+            return
+        if (kind := triage.key(record)) not in self._kinds:
+            self._kinds.add(kind)
+            self._queue.appendleft(self._run_task(record.job, "waves"))
 
     def _compare(self, record: Record) -> Record:
         """Both simulators must record the same bytes at the same cycles; the second one pays."""
@@ -206,11 +220,15 @@ class Loop:
             return record
         j = record.job
         pair = (j.block, j.test, j.params, j.seed, tuple(sorted(j.options.items())))
-        sim, digest = self._digests.setdefault(pair, (j.sim, record.digest))
+        sim, digest, command = self._digests.setdefault(pair, (j.sim, record.digest, record.command))
         if digest == record.digest:
             return record
         return record.model_copy(
-            update={"verdict": "fail", "reason": f"records differ from those of {sim} with the same stimulus"}
+            update={
+                "verdict": "fail",
+                "reason": f"{DIFFER} those of {sim} with the same stimulus (hashes {record.digest}, {digest})",
+                "command": f"{command}; {record.command}",
+            }
         )
 
     def _waves(self, task: Task, result: dict[str, Any]) -> None:

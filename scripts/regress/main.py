@@ -29,6 +29,7 @@ KEYS = (
     "PROFILE", "BLOCKS", "SIMS", "SEEDS", "JOBS", "ENGINE", "RESUME", "KEEP", "COVERAGE", "MUTANTS",
     "DASK", "WAIT", "QUEUE", "WALLTIME", "MEMORY", "SLURM_OPTIONS",
 )  # fmt: skip
+ENGINE_KEYS = ("DASK", "WAIT", "QUEUE", "WALLTIME", "MEMORY", "SLURM_OPTIONS")
 PLANNED = ("PROFILE", "BLOCKS", "SIMS", "SEEDS", "COVERAGE", "MUTANTS")
 CODES = {"pass": EXIT_PASS, "fail": EXIT_FAIL, "error": EXIT_ERROR}
 SHOWN = 10
@@ -39,6 +40,9 @@ def main_regress(console: Console, given: dict[str, str]) -> int:
     from scripts.regress.engine import engine_for
 
     only(given, KEYS, "regress")
+    for key in ENGINE_KEYS:
+        if given.get(key) and (given.get("ENGINE") or "local") == "local":
+            raise UserError(f"{key}={given[key]}: wants ENGINE=dask or ENGINE=slurm; this would run here")
     jobs = whole_number("JOBS", given.get("JOBS") or str(_cores()))
     keep = flag("KEEP", given.get("KEEP", "0"))
     resume = given.get("RESUME", "")
@@ -69,10 +73,20 @@ def main_regress(console: Console, given: dict[str, str]) -> int:
     missed: list[str] = []
     mutants = int(plan.settings.get("MUTANTS", "0"))
     if mutants and not loop.interrupted:
-        missed = _mutate(console, plan, mutants, jobs, loop.problems)
+        missed, loop.interrupted = _mutate(console, plan, mutants, jobs, loop.problems)
     report = Report(folder, plan, records, loop.problems, missed)
-    report.write(seconds=spent_s + time.monotonic() - started, builds=loop.builds, interrupted=loop.interrupted)
-    show(console, folder, report.summary, records)
+    seconds = spent_s + time.monotonic() - started
+    return _finish(console, report, seconds, loop.builds, loop.interrupted)
+
+
+def _finish(console: Console, report: Report, seconds: float, builds: list[dict[str, Any]], interrupted: bool) -> int:
+    """Write the report and say how it went; where the disk is full, at least that."""
+    try:
+        report.write(seconds=seconds, builds=builds, interrupted=interrupted)
+    except UserError as e:
+        report.problems.append(str(e))
+        report.summary["verdict"], report.summary["problems"] = report.verdict(), report.problems
+    show(console, report.folder, report.summary, report.records)
     return CODES[report.verdict()]
 
 
@@ -133,17 +147,28 @@ def _remember(known_s: dict[str, float], records: list[Record], builds: list[dic
         save(REGRESS / "durations.json", known_s)
 
 
-def _mutate(console: Console, plan: Plan, count: int, jobs: int, problems: list[str]) -> list[str]:
-    """Run the mutants behind the jobs: the targets that they miss; `problems` gets what kept them from running."""
-    from scripts.mutate import run_blocks
+def _mutate(console: Console, plan: Plan, count: int, jobs: int, problems: list[str]) -> tuple[list[str], bool]:
+    """Run the mutants behind the jobs, block by block: the targets that they miss, and whether it was interrupted.
 
-    names = list(dict.fromkeys(j.block for j in plan.jobs))
-    try:
-        code = run_blocks(console, names, count=count, jobs=jobs)
-    except UserError as e:
-        problems.append(f"mutants: {e}")
-        return []
-    return [] if code == EXIT_PASS else ["mutants miss their target"]
+    `problems` gets what kept a block's mutants from running; the other blocks' run all the same.
+    """
+    from scripts.mutate import interrupted, run_blocks
+
+    missed: list[str] = []
+    for name in dict.fromkeys(j.block for j in plan.jobs):
+        try:
+            code = run_blocks(console, [name], count=count, jobs=jobs, none_is_good=True)
+        except UserError as e:
+            problems.append(f"mutants of {name}: {e}")
+        except (OSError, shutil.Error) as e:
+            problems.append(f"mutants of {name}: {e}"[:400])
+        except (KeyboardInterrupt, SystemExit):
+            return missed, True
+        else:
+            if interrupted(name):
+                return missed, True
+            missed += [] if code == EXIT_PASS else [f"mutants of {name} miss their target"]
+    return missed, False
 
 
 def main_report(console: Console, given: dict[str, str]) -> int:
@@ -164,20 +189,16 @@ def main_report(console: Console, given: dict[str, str]) -> int:
 
         records = [found.get(j.number) or not_run(j) for j in plan.jobs]
     report = Report(folder, plan, records, problems, old.get("missed"))
-    report.write(
-        seconds=old.get("seconds", 0.0), builds=old.get("builds", []), interrupted=old.get("interrupted", False)
-    )
-    show(console, folder, report.summary, records)
-    return CODES[report.verdict()]
+    return _finish(console, report, old.get("seconds", 0.0), old.get("builds", []), old.get("interrupted", False))
 
 
 def show(console: Console, folder: Path, summary: dict[str, Any], records: list[Record]) -> None:
     """The end of a regression on the terminal: buckets, problems, coverage, where the page is."""
-    import json
-
     from rich.markup import escape
 
-    buckets = json.loads((folder / "buckets.json").read_text()) if (folder / "buckets.json").exists() else []
+    from scripts.regress import triage
+
+    buckets = triage.buckets(records)
     for bucket in buckets[:SHOWN]:
         console.print(
             f"[bold red]{bucket['verdict'].upper()}[/] x{bucket['count']}  {escape(bucket['block'])}:"
@@ -193,7 +214,10 @@ def show(console: Console, folder: Path, summary: dict[str, Any], records: list[
         console.print(f"[bold red]MISSED[/]  {escape(text)}", highlight=False)
     for text in summary["problems"]:
         console.print(f"[bold magenta]PROBLEM[/] {escape(text)}", highlight=False, soft_wrap=True)
-    _show_coverage(console, folder)
+    try:
+        _show_coverage(console, folder)
+    except UserError as e:
+        console.print(f"[bold magenta]PROBLEM[/] {escape(str(e))}", highlight=False, soft_wrap=True)
     tally = ", ".join(f"{summary['counts'][v]} {v}" for v in STYLES if summary["counts"].get(v))
     if summary["known_failures"]:
         tally += f" ({summary['known_failures']} as expected)"
@@ -211,17 +235,27 @@ def _percent(hit: int, total: int) -> str:
     return f"{100 * hit / total:.1f} %" if total else "-"
 
 
+def _part(path: Path) -> dict[str, Any]:
+    """A file of the report; nothing where it was not made, UserError where it is none."""
+    import json
+
+    if not path.exists():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise UserError(f"{rel(path)}: cannot be read: {e}; `make report` makes it again") from None
+    if not isinstance(data, dict) or "errors" not in data:
+        raise UserError(f"{rel(path)}: not a file of a report; `make report` makes it again")
+    return data
+
+
 def _show_coverage(console: Console, folder: Path, blocks: list[str] | None = None) -> None:
     """The table of coverage by block: code by kind, functional, test points."""
-    import json
 
     from rich.table import Table
 
-    def part(name: str) -> dict[str, Any]:
-        path = folder / name
-        return json.loads(path.read_text()) if path.exists() else {}
-
-    code, func, plan = part("code_coverage.json"), part("functional.json"), part("testplan.json")
+    code, func, plan = (_part(folder / n) for n in ("code_coverage.json", "functional.json", "testplan.json"))
     kinds = code.get("kinds", []) if code.get("measured") else []
     names = sorted({*code.get("blocks", {}), *func.get("blocks", {})})
     names = [n for n in names if blocks is None or n in blocks]
@@ -246,14 +280,15 @@ def _show_coverage(console: Console, folder: Path, blocks: list[str] | None = No
 
 def main_cov(console: Console, given: dict[str, str]) -> int:
     """Coverage of a finished regression on the terminal, holes by name (ID=, BLOCKS=)."""
-    import json
+    from scripts.blocks import blocks
 
     only(given, ("ID", "BLOCKS"), "cov")
     folder = find(given.get("ID") or "last")
     wanted = planning.words(given["BLOCKS"]) if given.get("BLOCKS") else None
+    for name in wanted or []:
+        blocks().block(name, "BLOCKS")
     _show_coverage(console, folder, wanted)
-    path = folder / "functional.json"
-    holes = json.loads(path.read_text())["holes"] if path.exists() else []
+    holes = _part(folder / "functional.json").get("holes", [])
     for hole in holes:
         if wanted is None or hole["block"] in wanted:
             points = ", ".join(hole["points"])

@@ -17,6 +17,7 @@ from scripts.regress.profile import ExpectedFailure, Profile
 from scripts.regress.records import REGRESS, Job, Plan
 
 SOURCES = ("rtl", "tb", "models", "spec", "tests", "scripts")
+MOST_SEEDS = 10_000
 SOURCE_SUFFIXES = (".sv", ".svh", ".py", ".toml", ".rdl", ".cpp", ".vlt", ".pcap")
 
 
@@ -85,6 +86,8 @@ def jobs(
     seeds: int | None,
 ) -> list[Job]:
     """Every job, numbered from 1; simulators innermost, so that the two of a pair run close together."""
+    if seeds is not None and seeds > MOST_SEEDS:
+        raise UserError(f"SEEDS={seeds}: wants at most {MOST_SEEDS} seeds a test")
     found: list[Job] = []
     for name in blocks:
         block = spec.block(name)

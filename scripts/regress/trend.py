@@ -79,7 +79,8 @@ def update(history: Path, fresh: Entry | Mapping[str, Any], problems: list[str] 
         with history.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             kept, entries = _read(history, problems if problems is not None else [])
-            lines = [line for line, known in kept if known is None or known.id != new.id]
+            # a line that is none was named above; kept, it would be a problem of every regression to come
+            lines = [line for line, known in kept if known is not None and known.id != new.id]
             lines.append(json.dumps(new.model_dump()).encode())
             part = history.with_name(f".{history.name}.{os.getpid()}")
             try:

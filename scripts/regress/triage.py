@@ -4,10 +4,17 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Iterable
 from typing import Any
 
 from scripts.regress.records import Record
+
+# An assertion of the HDL: both simulators say it in their own way; its name is the last part of the hierarchy.
+ASSERTION = re.compile(r"\b(?:assertion|Assertion failed in|unknown value in)\s+(?:[\w\[\]]+\.)+(\w+)")
+# Counts of a comparison: none and some are two kinds of failure, however many some are.
+NONE = re.compile(r"\b0 (at another cycle|with other content|missing|unexpected)\b")
+EXIT = re.compile(r"\bcode (-?\d+)\b")
 
 # in this order: the longer forms before the numbers inside them
 NORMAL: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -30,10 +37,24 @@ KEY_CHARS = 240
 
 
 def normalise(message: str) -> str:
-    """`message` without what differs from run to run."""
+    """`message` without what differs from run to run, and from simulator to simulator."""
+    if named := ASSERTION.search(message):
+        return f"assertion {named[1]} failed"
+    message = NONE.sub(r"none \1", message)
+    message = EXIT.sub(lambda m: f"code {_exit(int(m[1]))}", message)
     for pattern, word in NORMAL:
         message = pattern.sub(word, message)
     return message.strip()[:KEY_CHARS]
+
+
+def _exit(code: int) -> str:
+    """How a program ended, without a number: crashes and kills of their own kinds."""
+    if code >= 0:
+        return "zero" if code == 0 else "nonzero"
+    try:
+        return signal.Signals(-code).name.strip("0123456789")
+    except ValueError:
+        return "signal"
 
 
 def telling(record: Record) -> str:
@@ -59,8 +80,9 @@ def buckets(records: Iterable[Record]) -> list[dict[str, Any]]:
             found.setdefault(key(record), []).append(record)
     result = []
     for name, members in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
+        # the first is the one that ran again with waves: everything that the bucket names is of one job
         members.sort(key=lambda r: r.job.number)
-        first = members[0]
+        first = next((r for r in members if r.waves), members[0])
         result.append(
             {
                 "key": name,
@@ -72,7 +94,7 @@ def buckets(records: Iterable[Record]) -> list[dict[str, Any]]:
                 "first": first.job.number,
                 "seed": first.job.seed,
                 "lines": [first.reason, *first.lines][:30],
-                "waves": next((r.waves for r in members if r.waves), None),
+                "waves": first.waves,
                 "command": first.command,
                 "log": first.log,
             }

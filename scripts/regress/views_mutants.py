@@ -21,6 +21,8 @@ def mutant_score(block: Mapping[str, Any] | None, targets: Mapping[str, float] |
     """
     if not block:
         return None
+    if not block.get("complete", True):
+        return None  # cut off: what never ran is not a fault that was missed
     ops, hand = block.get("operators") or {}, block.get("hand") or {}
     tried = ops.get("killed", 0) + ops.get("survived", 0)
     hand_total, hand_killed = hand.get("total", 0), hand.get("killed", 0)
@@ -43,9 +45,11 @@ def mutant_score(block: Mapping[str, Any] | None, targets: Mapping[str, float] |
 
 
 def sum_mutants(blocks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The counts of all blocks together; None when there are none."""
+    """The counts of all blocks whose mutants ran to their end, together; None when there are none."""
     sums: dict[str, Counter[str]] = {"hand": Counter(), "operators": Counter()}
     for b in blocks:
+        if not b.get("complete", True):
+            continue
         for key, counter in sums.items():
             counter.update({k: v for k, v in (b.get(key) or {}).items() if isinstance(v, int)})
     return {k: dict(v) for k, v in sums.items()} if any(sums.values()) else None

@@ -37,8 +37,9 @@ def work(payload: dict[str, Any]) -> dict[str, Any]:
         else:
             result = _run(job, Path(payload["folder"]), waves=payload["do"] == "waves", keep=payload["keep"])
     except OSError as e:
-        where = f"{e.filename}: " if e.filename else ""
-        result = _error(f"{where}{e.strerror or e}")
+        # a write that finds the disk full does not know its file's name
+        where = e.filename or job_dir(Path(payload.get("folder", "build")), job.number)
+        result = _error(f"{rel(where)}: {e.strerror or e}")
     except UserError as e:
         result = _error(str(e))
     except Exception as e:  # whatever else goes wrong is this job's verdict, not the end of the others

@@ -58,7 +58,8 @@ def done(tmp_path_factory):
     (project / "rtl" / "toy.sv").write_text(LEAF + TOP)
     (project / "rtl" / "microhop_assert.svh").write_text((ROOT / "rtl" / "common" / "microhop_assert.svh").read_text())
     folder = project / "build" / "regress" / "1"
-    env = {**os.environ, "MICROHOP_ROOT": str(project)}
+    # the simulator inherits the search path, not this folder
+    env = {**os.environ, "MICROHOP_ROOT": str(project), "PYTHONPATH": str(project)}
     env.pop("PYTEST_CURRENT_TEST", None)
     ran = subprocess.run(
         [sys.executable, "-c", RUNS, str(folder)], cwd=project, env=env, capture_output=True, text=True, check=False

@@ -9,12 +9,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from scripts.common import UserError
 from scripts.regress import loop as looping
+from scripts.regress import main as regress
 from scripts.regress import worker
 from scripts.regress.engine import Done
 from scripts.regress.loop import Loop, done_before
 from scripts.regress.records import Job, Plan, Record, job_dir, read
+from scripts.regress.report import Report
 
 
 class Quiet:
@@ -67,7 +71,7 @@ def plan(count=4, **job):
 
 def run(folder, answers, the_plan=None, before=None):
     engine = Scripted(answers)
-    loop = Loop(the_plan or plan(), folder, engine, Quiet(), records=before or {})
+    loop = Loop(the_plan or plan(), folder, engine, Quiet(), records=dict(before or {}))
     return loop.run(), loop, engine
 
 
@@ -146,6 +150,134 @@ def test_simulators_that_differ_fail(tmp_path):
     assert [r.verdict for r in found] == ["pass", "pass"]
 
 
+def test_records_that_differ_are_compared_over_a_resume_and_not_run_for_waves(tmp_path):
+    jobs = [
+        Job(number=n, block="b", test="t", params="p", sim=sim, seed=1, build_limit_s=1, run_limit_s=1)
+        for n, sim in ((1, "verilator"), (2, "icarus"))
+    ]
+    two = Plan(id="x", profile="y", started="", jobs=jobs)
+    before = {1: Record(job=jobs[0], verdict="pass", command="make sim SIM=verilator", digest="d1", run_dir="a1")}
+    answer = {**PASS, "digest": "d2", "run_dir": "jobs/2/a1", "command": "make sim SIM=icarus"}
+    found, loop, engine = run(tmp_path, lambda what, n, k: answer, two, before)
+    assert [r.verdict for r in found] == ["pass", "fail"]
+    assert found[1].command == "make sim SIM=verilator; make sim SIM=icarus", "one run alone is green"
+    assert engine.order == [("build", 2), ("run", 2)] and loop.problems == []
+    found, _, _ = run(tmp_path, lambda what, n, k: {**answer, "digest": "d1"}, two, before)
+    assert [r.verdict for r in found] == ["pass", "pass"]
+
+
+def test_waves_that_an_interruption_took_come_after_the_resume(tmp_path):
+    the_plan = plan()
+    failed = {**PASS, "verdict": "fail", "reason": "late", "run_dir": "jobs/1/a1"}
+    cut = run(tmp_path, lambda what, n, k: KeyboardInterrupt() if what == "waves" else failed, the_plan)[1]
+    assert cut.interrupted and not any(r.waves for r in cut.records.values())
+    before = {n: r for n, r in cut.records.items() if r.verdict == "fail"}
+    found, _, engine = run(tmp_path, lambda what, n, k: {**failed, "waves": "w"}, the_plan, before)
+    assert ("waves", min(before)) in engine.order and sum(bool(r.waves) for r in found) == 1
+    _, _, engine = run(tmp_path, lambda what, n, k: failed, the_plan, {r.job.number: r for r in found})
+    assert engine.order == [], "and once only"
+
+
+def test_a_task_that_an_engine_moved_by_itself_shows_its_attempts(tmp_path):
+    found, _, _ = run(tmp_path, lambda what, n, k: {**PASS, "run_dir": f"jobs/0000{n}/a{2 if n == 3 else 1}"})
+    assert [len(r.attempts) for r in found] == [1, 1, 2, 1]
+    assert found[2].attempts[0].ended == "its worker was lost"
+
+
+def test_records_of_another_plan_are_not_taken_on(tmp_path):
+    run(tmp_path, lambda what, n, k: PASS, plan())
+    problems = []
+    assert done_before(tmp_path, plan(test="other"), problems, lambda p: read(p, Record)) == {}
+    assert len(problems) == 4 and "is of another plan" in problems[0]
+
+
+@pytest.mark.parametrize("verdict", ["fail", "timeout", "error", "pass"])
+def test_only_a_failure_is_as_expected(verdict):
+    record = Record(job=plan(expected="known").jobs[0], verdict=verdict, reason="x", command="c")
+    assert record.known == (verdict == "fail")
+    assert record.bad == (verdict in ("timeout", "error"))
+
+
+def test_a_missed_target_is_red(tmp_path):
+    records = [Record(job=plan().jobs[0], verdict="pass", command="c")]
+    assert Report(tmp_path, plan(), records, []).verdict() == "pass"
+    assert Report(tmp_path, plan(), records, [], ["mutants of b miss their target"]).verdict() == "fail"
+    assert Report(tmp_path, plan(), records, ["a stale waiver"]).verdict() == "error"
+
+
+@pytest.fixture
+def mutants(monkeypatch):
+    """What run_blocks of each block does, by the test."""
+    from scripts import mutate
+
+    asked, answers = [], {}
+
+    def run_blocks(console, names, **settings):
+        asked.extend(names)
+        answer = answers.get(names[0], 0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(mutate, "run_blocks", run_blocks)
+    monkeypatch.setattr(mutate, "interrupted", lambda name: answers.get(name) == 130)
+    return asked, answers
+
+
+def two_blocks():
+    jobs = [*plan(1, block="one").jobs, plan(2, block="two").jobs[1]]
+    return Plan(id="x", profile="y", started="", jobs=jobs)
+
+
+@pytest.mark.parametrize(
+    ("answer", "missed", "cut", "problem", "asked"),
+    [
+        (0, [], False, "", ["one", "two"]),
+        (1, ["mutants of one miss their target"], False, "", ["one", "two"]),
+        (UserError("the clean tree is not green"), [], False, "mutants of one: the clean tree", ["one", "two"]),
+        (OSError(28, "No space left on device", "x"), [], False, "No space left on device: 'x'", ["one", "two"]),
+        (KeyboardInterrupt(), [], True, "", ["one"]),
+        (130, [], True, "", ["one"]),
+    ],
+)
+def test_mutants_behind_the_jobs(mutants, answer, missed, cut, problem, asked):
+    mutants[1]["one"] = answer
+    problems = []
+    assert regress._mutate(Console(quiet=True), two_blocks(), 3, 2, problems) == (missed, cut)
+    assert mutants[0] == asked, "one block that is red costs the others nothing"
+    assert (problem in problems[0]) if problem else problems == []
+
+
+def test_a_run_with_waves_has_a_longer_limit_and_a_corrupt_count_is_an_error(tmp_path, monkeypatch):
+    from scripts import run as runner
+    from scripts.coverage import collect
+
+    limits = []
+
+    class Outcome:
+        verdict, reason, extra, report = "pass", "", {
+            "lines": [], "build_s": 0, "run_s": 1, "cycle": None, "digest": None,
+        }, {"figures": {}, "latency": {}}  # fmt: skip
+
+        def __init__(self, request):
+            self.request = request
+
+    def execute(spec, request, *, run_dir, limit_s):
+        limits.append(limit_s)
+        return Outcome(request)
+
+    def corrupt(run_dir):
+        raise collect.CoverageError(f"{run_dir}/coverage.dat: cut short")
+
+    monkeypatch.setattr(runner, "execute", execute)
+    monkeypatch.setattr(collect, "collect", corrupt)
+    job = plan(sim="verilator", coverage=True).jobs[0].model_dump()
+    found = worker.work({"do": "run", "job": job, "folder": str(tmp_path), "keep": True})
+    assert found["verdict"] == "error" and "coverage.dat: cut short" in found["reason"]
+    worker.work({"do": "waves", "job": job, "folder": str(tmp_path), "keep": True})
+    assert limits == [1, worker.WAVES_LIMIT_FACTOR]
+
+
 def test_interrupted(tmp_path):
     found, loop, _ = run(tmp_path, lambda what, n, k: KeyboardInterrupt() if (what, n) == ("run", 3) else PASS)
     assert loop.interrupted
@@ -191,6 +323,11 @@ def test_a_worker_on_a_full_disk_gives_the_verdict_error(tmp_path, monkeypatch):
     job = plan().jobs[0].model_dump()
     found = worker.work({"do": "run", "job": job, "folder": str(tmp_path), "keep": False})
     assert (found["verdict"], found["reason"]) == ("error", "/x/sim.log: No space left on device")
+    monkeypatch.setattr(
+        runner, "execute", lambda *a, **k: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left"))
+    )
+    found = worker.work({"do": "run", "job": job, "folder": str(tmp_path), "keep": False})
+    assert found["reason"] == f"{job_dir(tmp_path, 1)}: No space left", "a write knows no name: the job's folder"
     json.dumps(found)
 
 

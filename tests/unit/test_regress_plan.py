@@ -106,6 +106,8 @@ def test_expected_failures_reach_their_jobs_only(tmp_path):
     )
     entries = profile.expected_failures(SPEC, path)
     p = profile.load(profile_file(tmp_path, 'blocks = ["switch"]'), SPEC)
+    one_seed = [entries[0].model_copy(update={"seed": 2})]
+    assert {j.seed for j in jobs(p, one_seed, seeds=3) if j.expected} == {2}, "the seed counts too"
     marked = [j for j in jobs(p, entries) if j.expected]
     assert marked and {(j.test, j.sim, j.expected) for j in marked} == {("incast", "icarus", "known")}
 
@@ -126,10 +128,18 @@ def test_a_bad_expected_failure(tmp_path, text, says):
     assert says in str(caught.value)
 
 
-def test_the_sources_digest_sees_a_change(tmp_path, monkeypatch):
-    (tmp_path / "rtl").mkdir()
-    (tmp_path / "rtl" / "a.sv").write_text("module a; endmodule\n")
+@pytest.mark.parametrize("name", ["rtl/a.sv", "tb/a.py", "models/a.py", "spec/a.toml", "tests/a.py", "scripts/a.py"])
+def test_the_sources_digest_sees_a_change(tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    path.parent.mkdir()
+    path.write_text("one\n")
     monkeypatch.setattr(plan, "ROOT", tmp_path)
     before = plan.sources_digest()
-    (tmp_path / "rtl" / "a.sv").write_text("module b; endmodule\n")
+    path.write_text("two\n")
     assert plan.sources_digest() != before
+
+
+def test_a_bound_on_seeds(tmp_path):
+    p = profile.load(profile_file(tmp_path, 'blocks = ["kit"]'), SPEC)
+    with pytest.raises(UserError, match="SEEDS=5000000000: wants at most 10000"):
+        jobs(p, seeds=5_000_000_000)
