@@ -98,7 +98,7 @@ def report_seconds(folder: Path, plan: Plan, records: list[Record]) -> tuple[flo
     return seconds, size
 
 
-def speedup(count: int = 6) -> float:
+def speedup(count: int = 8) -> float:
     """One worker's seconds over two workers'."""
     profile = Profile(summary="s", only=[HEAVY], sims=["verilator"], seeds=count)
     _pass(profile, "warm", 2)
