@@ -15,7 +15,6 @@ import re
 import shutil
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +23,9 @@ from typing import Any, Protocol
 from scripts import build as builder
 from scripts import report as reports
 from scripts.blocks import Blocks, Test
-from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, LAST, ROOT, RUNS, UserError, rel, tail
+from scripts.common import EXIT_ERROR, EXIT_FAIL, EXIT_PASS, LAST, ROOT, RUNS, UserError, rel
 from scripts.report import Result, Verdict
+from scripts.runlog import LogFollower, hdl_stop, raised, read_xml, telling_lines
 from scripts.simulators import Bench, bench_for
 
 EXIT_CODES: dict[str, int] = {
@@ -35,11 +35,7 @@ EXIT_CODES: dict[str, int] = {
     "error": EXIT_ERROR,
 }
 KEPT_RUNS = 300
-PROGRESS = "@progress "
-TELLING = re.compile(r"\b(ERROR|CRITICAL|FATAL|\w*Error|%Error|\w+Exception|Assertion|Traceback|mismatch)|FAILED")
-RAISED = re.compile(r"\b(\w+(?:Error|Exception): .+)")
 CUT_SHORT = "simulation ended prematurely"
-HDL_STOP = re.compile(r"^FATAL:|^ERROR: \S+:\d+:|%Fatal:|%Error: .*Assertion failed")
 OptionValue = int | float | str | bool
 
 
@@ -155,35 +151,13 @@ def _prune() -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-class _LogFollower:
-    """Reads the bench's progress lines from the growing log."""
-
-    def __init__(self, log: Path, show: Callable[[dict[str, Any] | None], None]) -> None:
-        self.log, self.show = log, show
-        self.offset = 0
-        self.latest: dict[str, Any] | None = None
-
-    def tick(self) -> None:
-        with suppress(OSError), self.log.open("rb") as f:
-            f.seek(self.offset)
-            chunk = f.read(1 << 20)
-            whole = chunk.rfind(b"\n") + 1
-            self.offset += whole
-            for line in chunk[:whole].decode("utf-8", "replace").splitlines():
-                at = line.find(PROGRESS)
-                if at >= 0:
-                    with suppress(json.JSONDecodeError):
-                        self.latest = json.loads(line[at + len(PROGRESS) :])
-        self.show(self.latest)
-
-
 def _simulate(
     built: builder.Built, request: Request, test: Test, run_dir: Path, limit_s: float, watcher: Watcher
 ) -> tuple[Bench, int | None]:
     bench = bench_for(request.sim)
     log = run_dir / "sim.log"
     bench.limit_s = limit_s
-    follower = _LogFollower(log, watcher.update)
+    follower = LogFollower(log, watcher.update)
     bench.tick = follower.tick
     plusargs = [f"+run_dir={run_dir}"]
     if test.taps:
@@ -251,24 +225,6 @@ def records_digest(run_dir: Path) -> str | None:
     return total.hexdigest()
 
 
-def read_xml(path: Path) -> tuple[int, list[str]]:
-    """Number of tests that ran and the text of each failure; FileNotFoundError, ET.ParseError."""
-    ran, failures = 0, []
-    for case in ET.parse(path).getroot().iter("testcase"):
-        if case.find("skipped") is not None:
-            continue
-        ran += 1
-        for bad in (*case.iter("failure"), *case.iter("error")):
-            text = (bad.get("message") or bad.get("error_msg") or bad.text or "").strip()
-            failures.append(f"{case.get('name')}: {text or 'no message'}")
-    return ran, failures
-
-
-def _hdl_stop(run_dir: Path) -> str:
-    """The log's line with which the HDL itself ended the simulation (an assertion); empty if none."""
-    return next((x.strip() for x in tail(run_dir / "sim.log", 500) if HDL_STOP.search(x)), "")
-
-
 def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tuple[Verdict, str, Result]:
     """The verdict of a finished simulation, the reason, and what the bench left (may be empty)."""
     result = Result()
@@ -283,11 +239,11 @@ def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tu
     try:
         ran, failures = read_xml(run_dir / "results.xml")
     except (OSError, ET.ParseError):
-        raised = [m[1] for x in tail(run_dir / "sim.log", 200) if (m := RAISED.search(x))]
-        return "fail", f"no results file: {died}" + (f"; {raised[-1][:200]}" if raised else ""), result
+        why = raised(run_dir)
+        return "fail", f"no results file: {died}" + (f"; {why}" if why else ""), result
     if failures:
         first = failures[0].splitlines()[0]
-        return "fail", _hdl_stop(run_dir) or first if CUT_SHORT in first else first, result
+        return "fail", hdl_stop(run_dir) or first if CUT_SHORT in first else first, result
     if ran == 0:
         return "fail", "no test ran", result
     if returncode != 0:
@@ -300,18 +256,6 @@ def judge(run_dir: Path, returncode: int, timed_out: bool, limit_s: float) -> tu
         if f.passed is False:
             return "fail", f"{name}: {f.value:g} {f.unit} misses its target {f.target} {f.unit}", result
     return "pass", "", result
-
-
-def telling_lines(run_dir: Path, count: int = 24) -> list[str]:
-    """What went wrong: the rest of a failed test's message, else the log's last lines that say so."""
-    with suppress(OSError, ET.ParseError):
-        _, failures = read_xml(run_dir / "results.xml")
-        said = [x[:180] for x in (failures or [""])[0].splitlines()[1:] if x.strip()]
-        if said:
-            return said[:count]
-    lines = [x for x in tail(run_dir / "sim.log", 2000) if PROGRESS not in x]
-    telling = [x for x in lines if TELLING.search(x)]
-    return [x.strip().replace(f"{ROOT}{os.sep}", "")[:240] for x in (telling or lines)[-12:]]
 
 
 def execute(

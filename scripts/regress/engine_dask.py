@@ -16,18 +16,17 @@ import signal
 import tempfile
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from scripts.common import BUILD, ROOT, UserError, rel
 from scripts.proc import kill_groups, kill_trees
 from scripts.regress.dask_worker import caller, home_of, look
 from scripts.regress.engine import Done, Function, Task
+from scripts.regress.engine_base import QueueEngine
 
 CONNECT_S = 10.0
 ANSWER_S = 20.0
@@ -48,7 +47,7 @@ def without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class DaskEngine:
+class DaskEngine(QueueEngine):
     """Tasks as futures of one client; see scripts/regress/engine.py."""
 
     def __init__(
@@ -64,6 +63,7 @@ class DaskEngine:
         """`cluster`: an address, or a cluster that ends with this engine. `jobs`: None for as many as there are."""
         from distributed import Client
 
+        super().__init__()
         self.name = name
         self._cluster: Any = None if isinstance(cluster, str) else cluster
         self._jobs, self._wait_s = jobs, wait_s
@@ -73,11 +73,8 @@ class DaskEngine:
         self._count = 0
         self._out: dict[str, tuple[Task, Any]] = {}
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._waiting: deque[Task] = deque()
-        self._ended: list[Done] = []
         self._workers: set[str] = set()
         self._seen = self._looked = time.monotonic()
-        self._closed = False
         quiet()
         if self._cluster is None:
             _try(cluster)
@@ -104,6 +101,15 @@ class DaskEngine:
             time.sleep(0.1)
         self._inspect()
 
+    def started(self) -> Self:
+        """Itself, started; closed with all its workers when it cannot be."""
+        try:
+            self.start()
+        except BaseException:
+            self.close(kill=True)
+            raise
+        return self
+
     def _inspect(self) -> None:
         threads = self._ask(self._client.scheduler.ncores) or {}
         many = sorted(a for a, n in threads.items() if n != 1)
@@ -115,10 +121,6 @@ class DaskEngine:
                 answer = f"cannot load the project: {first_line(answer)}"
             if answer:
                 raise UserError(f"DASK: worker {address} {answer}")
-
-    def submit(self, task: Task) -> None:
-        self._waiting.append(task)
-        self._feed()
 
     def _feed(self) -> None:
         """Give out one task a worker: the scheduler blames a worker's end on all that it was given."""
@@ -135,21 +137,13 @@ class DaskEngine:
             self._out[key] = (task, future)
             future.add_done_callback(self._events.put)
 
-    def wait(self, timeout_s: float) -> list[Done]:
-        limit = time.monotonic() + timeout_s
-        while not self._ended and not self._closed:
-            left = limit - time.monotonic()
-            with suppress(queue.Empty):
-                self._take(self._events.get(timeout=max(0.0, min(left, LOOK_S))))
-                while not self._events.empty():
-                    self._take(self._events.get())
-            if time.monotonic() - self._looked > LOOK_S:
-                self._watch()
-            self._feed()
-            if left <= 0:
-                break
-        ended, self._ended = self._ended, []
-        return ended
+    def _listen(self, left_s: float) -> None:
+        with suppress(queue.Empty):
+            self._take(self._events.get(timeout=min(left_s, LOOK_S)))
+            while not self._events.empty():
+                self._take(self._events.get())
+        if time.monotonic() - self._looked > LOOK_S:
+            self._watch()
 
     def close(self, kill: bool = False) -> None:
         if self._closed:
@@ -168,14 +162,6 @@ class DaskEngine:
         if self._cluster is not None:
             _close_cluster(self._cluster)
         self._mark.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(kill=kind is not None)
 
     def _take(self, future: Any) -> None:
         """A future changed: its task ends, unless the result was lost on its way here and is made anew."""
@@ -374,9 +360,4 @@ def dask_engine(jobs: int, settings: dict[str, str], function: Function, folder:
         engine = DaskEngine("dask", settings["DASK"], function, folder, jobs=None, wait_s=wait_s)
     else:
         engine = _Own(jobs, function, folder, wait_s=wait_s)
-    try:
-        engine.start()
-    except BaseException:
-        engine.close(kill=True)
-        raise
-    return engine
+    return engine.started()

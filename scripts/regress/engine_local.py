@@ -11,20 +11,17 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
-from collections import deque
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from scripts.common import UserError
 from scripts.proc import kill_trees
 from scripts.regress.engine import Done, Function, Task, attempt
+from scripts.regress.engine_base import QueueEngine
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
-    from types import TracebackType
 
 READY = "ready"
 BAD_STARTS = 3
@@ -89,40 +86,24 @@ class _Worker:
         self.process.join()
 
 
-class LocalEngine:
+class LocalEngine(QueueEngine):
     """Up to `jobs` processes; see scripts/regress/engine.py."""
 
     name = "local"
 
     def __init__(self, jobs: int, function: Function) -> None:
+        super().__init__()
         self.slots = jobs
         self._function = function
-        self._waiting: deque[Task] = deque()
-        self._ended: list[Done] = []
         self._workers: list[_Worker] = []
         self._bad_starts = 0
-        self._closed = False
         self._fill()
 
-    def submit(self, task: Task) -> None:
-        if self._closed:
-            raise UserError("the engine is closed")
-        self._waiting.append(task)
-        self._feed()
-
-    def wait(self, timeout_s: float) -> list[Done]:
-        limit = time.monotonic() + timeout_s
-        while not self._ended and not self._closed:
-            left = limit - time.monotonic()
-            pipes = {w.pipe: w for w in self._workers}
-            for pipe in wait(list(pipes), max(0.0, left)):
-                self._hear(pipes[pipe])  # type: ignore[index]
-            self._fill()
-            self._feed()
-            if left <= 0:
-                break
-        ended, self._ended = self._ended, []
-        return ended
+    def _listen(self, left_s: float) -> None:
+        pipes = {w.pipe: w for w in self._workers}
+        for pipe in wait(list(pipes), left_s):
+            self._hear(pipes[pipe])  # type: ignore[index]
+        self._fill()
 
     def close(self, kill: bool = False) -> None:
         if self._closed:
@@ -141,14 +122,6 @@ class LocalEngine:
             w.process.join()
             w.pipe.close()
         self._workers.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(kill=kind is not None)
 
     def _hear(self, worker: _Worker) -> None:
         try:

@@ -162,9 +162,4 @@ def slurm_engine(jobs: int, settings: dict[str, str], function: Function, folder
     except BaseException:
         cluster.close()
         raise
-    try:
-        engine.start()
-    except BaseException:
-        engine.close(kill=True)
-        raise
-    return engine
+    return engine.started()
