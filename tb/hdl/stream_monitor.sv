@@ -23,41 +23,12 @@ module stream_monitor #(
     input wire [  DATA_W-1:0] tdata,   /// bytes, first one lowest
     input wire [  SIDE_W-1:0] side     /// side band of the frame
 );
-  localparam int KEEP_P = (DATA_W / 8 + 31) / 32 * 32;
-  localparam int SIDE_P = (SIDE_W + 31) / 32 * 32;
-
-  string dir;
-  int fd;
-  logic unknown;
-
-  initial begin
-    fd      = 0;
-    unknown = 1'b0;
-  end
-
-  /* verilator lint_off BLKSEQ */  // only this block reads them
-  always @(posedge clk) begin
-    if (start) begin
-      if ($value$plusargs("run_dir=%s", dir) == 0) dir = ".";
-      if (fd != 0) $fclose(fd);
-      fd = $fopen($sformatf("%0s/p%0d/%0s.rec", dir, phase, NAME), "wb");
-      if (fd == 0) $fatal(1, "cannot write %0s/p%0d/%0s.rec", dir, phase, NAME);
-    end else if (stop && fd != 0) begin
-      $fclose(fd);
-      fd = 0;
-    end
-    if (!rst && fd != 0) begin
-`ifdef __ICARUS__
-      if ((tvalid ^ tready) === 1'bx) $fatal(1, "%0s: unknown valid or ready at cycle %0d", NAME, cycle);
-      if (tvalid) unknown = (^{tlast, tkeep, side}) === 1'bx;
-      if (tvalid && (^tdata) === 1'bx)  // only valid bytes count; the loop is slow and rarely needed
-        for (int i = 0; i < DATA_W / 8; i++) if (tkeep[i] === 1'b1 && (^tdata[8*i+:8]) === 1'bx) unknown = 1'b1;
-`endif
-      if (tvalid && tready)
-        $fwrite(fd, "%u", {SIDE_P'(side), tdata, KEEP_P'(tkeep), 30'b0, unknown, tlast, cycle});
-    end
-  end
-  /* verilator lint_on BLKSEQ */
+  stream_monitor_core #(
+      .DATA_W(DATA_W), .SIDE_W(SIDE_W)
+  ) u_core (
+      .name(256'(NAME)),
+      .*
+  );
 endmodule
 
 `default_nettype wire

@@ -23,57 +23,12 @@ module stream_player #(
     output logic [  SIDE_W-1:0] side,         /// side band of the frame
     output logic                player_done   /// nothing left to offer
 );
-  localparam int KEEP_W = DATA_W / 8;
-  localparam int KEEP_P = (KEEP_W + 31) / 32 * 32;
-  localparam int SIDE_P = (SIDE_W + 31) / 32 * 32;
-  localparam int REC_W = 64 + KEEP_P + DATA_W + SIDE_P;
-
-  string dir;
-  int fd, n;
-  logic have;  // rec holds the next beat
-  logic holds;  // the port holds a beat after this edge
-  /* verilator lint_off UNUSEDSIGNAL */  // the pad bits of a record
-  logic [REC_W-1:0] rec;
-  /* verilator lint_on UNUSEDSIGNAL */
-
-  initial begin
-    fd          = 0;
-    have        = 1'b0;
-    tvalid      = 1'b0;
-    player_done = 1'b0;
-  end
-
-  /* verilator lint_off BLKSEQ */  // only this block reads them
-  always @(posedge clk) begin
-    if (start) begin
-      if ($value$plusargs("run_dir=%s", dir) == 0) dir = ".";
-      if (fd != 0) $fclose(fd);
-      fd = $fopen($sformatf("%0s/p%0d/%0s.play", dir, phase, NAME), "rb");
-      have = 1'b0;
-      if (fd != 0) begin
-        n = $fread(rec, fd);
-        have = n == REC_W / 8;
-      end
-    end
-    if (rst) begin
-      tvalid      <= 1'b0;
-      player_done <= 1'b0;
-    end else if (!tvalid || tready) begin
-      holds = have && rec[31:0] <= cycle + 1;
-      tvalid <= holds;
-      if (holds) begin
-        tlast <= rec[32];
-        tkeep <= rec[64+:KEEP_W];
-        tdata <= rec[64+KEEP_P+:DATA_W];
-        side  <= rec[64+KEEP_P+DATA_W+:SIDE_W];
-        n     = $fread(rec, fd);
-        have  = n == REC_W / 8;
-        if (n != 0 && !have) $fatal(1, "%0s.play: short record", NAME);
-      end
-      player_done <= !have && !holds;
-    end
-  end
-  /* verilator lint_on BLKSEQ */
+  stream_player_core #(
+      .DATA_W(DATA_W), .SIDE_W(SIDE_W)
+  ) u_core (
+      .name(256'(NAME)),
+      .*
+  );
 endmodule
 
 `default_nettype wire
