@@ -67,6 +67,168 @@ module switch
     output wire  [           PORTS-1:0] ecn,              /// frame of an output marked
     output wire  [           PORTS-1:0] live              /// port is in use (O1)
 );
+  localparam int PW = $clog2(PORTS);
+  localparam int KW = DATA_W / 8;
+  localparam int VW = $clog2(LANES + 1);
+  localparam int XW = DATA_W + KW + 4;  // first, mark, last, user, keep, data
+
+  if (PORTS < 2 || PORTS > 80 || LANES < 1 || LANES > 8 || (DATA_W != 512 && DATA_W != 1024)) begin : g_bad_size
+    initial $fatal(1, "switch: PORTS %0d, LANES %0d, DATA_W %0d; allowed: 2..80, 1..8, 512 or 1024", PORTS, LANES, DATA_W);
+  end
+  if (MAX_BEATS + 1 > CELLS / LANES || MAX_BEATS + 1 > EGRESS || (CELLS & (CELLS - 1)) != 0) begin : g_bad_cells
+    initial $fatal(1, "switch: CELLS %0d (a power of two), EGRESS %0d; CELLS / LANES and EGRESS must exceed MAX_BEATS %0d",
+                   CELLS, EGRESS, MAX_BEATS);
+  end
+  if (ALLOC < 0 || ALLOC > 5 || ADDR_W < 1 || ADDR_W > 21 || GROUPS < 2) begin : g_bad_alloc
+    initial $fatal(1, "switch: ALLOC %0d, ADDR_W %0d, GROUPS %0d; allowed: 0..5, 1..21, 2 or more", ALLOC, ADDR_W, GROUPS);
+  end
+
+  wire [PORTS*PORTS-1:0] req, acc, mc_set;  // bit i*PORTS+o
+  wire [PORTS*VW-1:0] mc_lane;
+  wire [PORTS-1:0] in_free, out_free, mc_req, mc_keep, mc_in_held, mc_out_held, mc_go, mc_dst;
+  wire [PW-1:0] mc_from;
+  wire [PORTS*LANES-1:0] ok, take_lane;
+  wire [PORTS*LANES*3-1:0] level;
+  wire [PORTS-1:0] take, take_last, x_valid, q_valid;
+  wire [PORTS-1:0] decided;  // a frame's first beat is stored
+  wire [PORTS*PW-1:0] x_sel;
+  wire [XW-1:0] x_beat [PORTS];
+  wire [XW-1:0] q_beat [PORTS];
+
+  for (genvar i = 0; i < PORTS; i++) begin : g_in
+    switch_input #(
+        .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .CELLS(CELLS), .MAX_BEATS(MAX_BEATS), .ADDR_W(ADDR_W),
+        .GROUPS(GROUPS), .SAF(SAF)
+    ) u_in (
+        .clk          (clk),
+        .rst          (rst),
+        .self_no      (PW'(i)),
+        .cfg_roce     (cfg_roce),
+        .cfg_prefix   (cfg_prefix),
+        .cfg_seed     (cfg_seed),
+        .cfg_pfc      (cfg_pfc),
+        .cfg_xoff     (cfg_xoff),
+        .cfg_xon      (cfg_xon),
+        .cfg_ecn      (cfg_ecn),
+        .tbl_we       (tbl_we),
+        .tbl_addr     (tbl_addr),
+        .tbl_valid    (tbl_valid),
+        .tbl_group    (tbl_group),
+        .grp_we       (grp_we),
+        .grp_addr     (grp_addr),
+        .grp_mode     (grp_mode),
+        .grp_ports    (grp_ports),
+        .live         (live),
+        .level        (level),
+        .s_axis_tvalid(s_axis_tvalid[i]),
+        .s_axis_tready(s_axis_tready[i]),
+        .s_axis_tdata (s_axis_tdata[i*DATA_W+:DATA_W]),
+        .s_axis_tkeep (s_axis_tkeep[i*KW+:KW]),
+        .s_axis_tlast (s_axis_tlast[i]),
+        .free_cells   (free_cells[i*LANES*2+:LANES*2]),
+        .s_pause      (s_pause[i*LANES+:LANES]),
+        .drop         (drop[i*4+:4]),
+        .ok           (ok),
+        .is_free      (in_free[i]),
+        .req          (req[i*PORTS+:PORTS]),
+        .acc          (acc[i*PORTS+:PORTS]),
+        .held         (mc_in_held[i]),
+        .mc_keep      (mc_keep[i]),
+        .mc_req       (mc_req[i]),
+        .mc_set       (mc_set[i*PORTS+:PORTS]),
+        .mc_lane      (mc_lane[i*VW+:VW]),
+        .mc_go        (mc_go[i]),
+        .decided      (decided[i]),
+        .take         (take[i]),
+        .take_last    (take_last[i]),
+        .take_lane    (take_lane[i*LANES+:LANES]),
+        .x_beat       (x_beat[i])
+    );
+`ifndef SYNTHESIS
+    if (TAP_PREFIX != "") begin : g_tap
+      latency_tap #(.NAME({TAP_PREFIX, ".voq", 8'(48 + i)})) u_stored (.clk(clk), .rst(rst), .event_i(decided[i]));
+    end
+`endif
+  end
+
+  switch_mcast #(
+      .PORTS(PORTS), .LANES(LANES)
+  ) u_mcast (
+      .clk(clk), .rst(rst), .live(live), .req(mc_req), .set(mc_set), .lane(mc_lane), .in_free(in_free),
+      .out_free(out_free), .ok(ok), .keep(mc_keep), .in_held(mc_in_held), .out_held(mc_out_held), .go(mc_go),
+      .dst(mc_dst), .from(mc_from), .mc_lost(mc_lost));
+
+  switch_alloc #(
+      .PORTS(PORTS), .ALLOC(ALLOC)
+  ) u_alloc (
+      .clk(clk), .rst(rst), .req(req), .out_ok(out_free & ~mc_out_held), .acc(acc));
+
+  switch_xbar #(
+      .PORTS(PORTS), .W(XW)
+  ) u_xbar (
+      .clk(clk), .rst(rst), .x_beat(x_beat), .x_valid(x_valid), .x_sel(x_sel), .q_valid(q_valid), .q_beat(q_beat));
+
+  // The new owner of each output.
+  logic [PORTS-1:0] match;
+  logic [PORTS*PW-1:0] match_in;
+  always_comb begin
+    match    = '0;
+    match_in = '0;
+    for (int i = 0; i < PORTS; i++) begin
+      match = match | acc[i*PORTS+:PORTS];
+      if (acc[i*PORTS+:PORTS] != '0) begin
+        for (int o = 0; o < PORTS; o++) if (acc[i*PORTS+o]) match_in[o*PW+:PW] = match_in[o*PW+:PW] | PW'(i);
+      end
+    end
+    if (mc_go != '0) begin
+      match = match | mc_dst;
+      for (int o = 0; o < PORTS; o++) if (mc_dst[o]) match_in[o*PW+:PW] = mc_from;
+    end
+  end
+
+  for (genvar o = 0; o < PORTS; o++) begin : g_out
+    switch_output #(
+        .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .MAX_BEATS(MAX_BEATS), .DEPTH(EGRESS)
+    ) u_out (
+        .clk            (clk),
+        .rst            (rst),
+        .cfg_roce       (cfg_roce),
+        .cfg_credit_en  (cfg_credit_en),
+        .cfg_credit_init(cfg_credit_init),
+        .cfg_adapt_shift(cfg_adapt_shift),
+        .port_up        (port_up[o]),
+        .live           (live[o]),
+        .is_free        (out_free[o]),
+        .ok             (ok[o*LANES+:LANES]),
+        .level          (level[o*LANES*3+:LANES*3]),
+        .match          (match[o]),
+        .match_in       (match_in[o*PW+:PW]),
+        .take           (take),
+        .take_last      (take_last),
+        .take_lane      (take_lane),
+        .x_valid        (x_valid[o]),
+        .x_sel          (x_sel[o*PW+:PW]),
+        .q_valid        (q_valid[o]),
+        .q_beat         (q_beat[o]),
+        .m_credit       (m_credit[o*LANES*8+:LANES*8]),
+        .m_pause        (m_pause[o*LANES+:LANES]),
+        .m_axis_tvalid  (m_axis_tvalid[o]),
+        .m_axis_tready  (m_axis_tready[o]),
+        .m_axis_tdata   (m_axis_tdata[o*DATA_W+:DATA_W]),
+        .m_axis_tkeep   (m_axis_tkeep[o*KW+:KW]),
+        .m_axis_tlast   (m_axis_tlast[o]),
+        .m_axis_tuser   (m_axis_tuser[o]),
+        .lost           (lost[o]),
+        .ecn            (ecn[o])
+    );
+`ifndef SYNTHESIS
+    if (TAP_PREFIX != "") begin : g_tap
+      latency_tap #(.NAME({TAP_PREFIX, ".xbar", 8'(48 + o)})) u_crossed (
+          .clk(clk), .rst(rst), .event_i(q_valid[o] && q_beat[o][XW-1]));
+    end
+`endif
+  end
+
 endmodule
 
 `default_nettype wire

@@ -1,271 +1,381 @@
 // SPDX-License-Identifier: Apache-2.0
-// One input of the switch: parse, look up, store in the shared buffer, one virtual output queue (VOQ)
-// for each output, and the read side that a match drives. Rules X1 to X9 of README.md.
-//
-// The buffer is CELLS cells of one beat. A VOQ is a list: head and tail here, links in the next-cell
-// memory, each with the `last` flag of the cell it points to, so that the end of a frame is known in the
-// cycle in which it is taken. Free cells: first each cell once in order, then as they came back.
-//
-// Latency: a beat accepted at c is in its VOQ at c+3; one taken at p is at x_* at p+1 (buffer output
-// register). One beat in and one out a cycle. Order kept within a VOQ.
+// One input of the switch: entrance, route, decision, buffer and queues, and the match that empties them
+// (docs/switch.md). A beat accepted at c is decided at c+5 and may be taken from c+6 on; one taken at p is at x_* at
+// p+1. One beat in and one out a cycle. Order kept within a queue.
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_input
-  import spec_pkg::*;
-#(
-    parameter int PORTS  = 8,                  /// ports of the switch, 2..8
-    parameter int CELLS  = LINK_BUFFER_CELLS,  /// cells of the buffer, a power of two
-    parameter int ADDR_W = 10,                 /// bits of a table index
-    parameter     TAP    = ""                  /// name of the stage stamp "first beat stored"; empty: none
+module switch_input #(
+    parameter int PORTS     = 8,    /// ports, 2..80
+    parameter int LANES     = 1,    /// virtual lanes, 1..8
+    parameter int DATA_W    = 512,  /// bits of a beat
+    parameter int CELLS     = 512,  /// cells of the buffer, a power of two
+    parameter int MAX_BEATS = 66,   /// beats of a largest frame
+    parameter int ADDR_W    = 10,   /// bits of a table index
+    parameter int GROUPS    = 64,   /// groups of next hops
+    parameter bit SAF       = 1'b0  /// 1 store and forward
 ) (
-    input  wire                      clk,            /// clock
-    input  wire                      rst,            /// synchronous reset, active high
-    input  wire                      cfg_roce,       /// 0 native, 1 RoCEv2 over IPv4; steady outside reset
-    input  wire  [             21:0] cfg_prefix,     /// upper bits of a known destination; steady outside reset
-    input  wire                      tbl_we,         /// table write
-    input  wire  [       ADDR_W-1:0] tbl_addr,       /// its index
-    input  wire                      tbl_valid,      /// entry in use
-    input  wire  [$clog2(PORTS)-1:0] tbl_port,       /// output port
-    input  wire                      s_axis_tvalid,  /// frames from the link
-    output wire                      s_axis_tready,  /// a cell is free
-    input  wire  [            511:0] s_axis_tdata,   /// bytes, first one lowest
-    input  wire  [             63:0] s_axis_tkeep,   /// valid bytes
-    input  wire                      s_axis_tlast,   /// last beat of a frame
-    output wire  [        PORTS-1:0] req,            /// idle, and the VOQ of this output is not empty
-    input  wire  [        PORTS-1:0] acc,            /// matched with this output (one hot or zero)
-    output wire  [        PORTS-1:0] taken,          /// a beat for this output is taken now (one hot or zero)
-    output wire                      done,           /// and it is the last of its frame: idle from the next cycle on
-    output logic [        PORTS-1:0] x_dst,          /// beat to the crossbar, for this output (one hot or zero)
-    output logic [            511:0] x_data,         /// its bytes
-    output logic [             63:0] x_keep,         /// its valid bytes
-    output logic                     x_last,         /// last of its frame
-    output logic [              7:0] free_cells,     /// cells given back in this cycle
-    output logic                     drop_unknown,   /// a frame of unknown destination began
-    output logic                     drop_long       /// a frame was cut at the largest length
+    input  wire                         clk,            /// clock
+    input  wire                         rst,            /// synchronous reset, active high
+    input  wire  [   $clog2(PORTS)-1:0] self_no,        /// number of this port, steady
+    input  wire                         cfg_roce,       /// as those of the switch
+    input  wire  [                31:0] cfg_prefix,     /// as those of the switch
+    input  wire  [                15:0] cfg_seed,       /// as those of the switch
+    input  wire                         cfg_pfc,        /// as those of the switch
+    input  wire  [                15:0] cfg_xoff,       /// as those of the switch
+    input  wire  [                15:0] cfg_xon,        /// as those of the switch
+    input  wire  [                15:0] cfg_ecn,        /// as those of the switch
+    input  wire                         tbl_we,         /// write a destination
+    input  wire  [          ADDR_W-1:0] tbl_addr,       /// its index
+    input  wire                         tbl_valid,      /// entry in use
+    input  wire  [  $clog2(GROUPS)-1:0] tbl_group,      /// its group
+    input  wire                         grp_we,         /// write a group
+    input  wire  [  $clog2(GROUPS)-1:0] grp_addr,       /// its number
+    input  wire  [                 1:0] grp_mode,       /// its mode
+    input  wire  [           PORTS-1:0] grp_ports,      /// its set of ports
+    input  wire  [           PORTS-1:0] live,           /// ports in use
+    input  wire  [   PORTS*LANES*3-1:0] level,          /// adaptive level, by output and lane
+    input  wire                         s_axis_tvalid,  /// frames from the link
+    output wire                         s_axis_tready,  /// beat accepted
+    input  wire  [          DATA_W-1:0] s_axis_tdata,   /// bytes, first one lowest
+    input  wire  [        DATA_W/8-1:0] s_axis_tkeep,   /// valid bytes
+    input  wire                         s_axis_tlast,   /// last beat of a frame
+    output logic [         LANES*2-1:0] free_cells,     /// cells given back in this cycle, by lane
+    output logic [           LANES-1:0] s_pause,        /// lane is to be paused
+    output logic [                 3:0] drop,           /// code of the decision of the cycle before
+    input  wire  [     PORTS*LANES-1:0] ok,             /// a largest frame may be started, by output and lane
+    output wire                         is_free,        /// no match, or its last beat is taken now
+    output wire  [           PORTS-1:0] req,            /// asks for this output
+    input  wire  [           PORTS-1:0] acc,            /// matched with it (one hot or zero)
+    input  wire                         held,           /// a multicast frame of this input is next: no other match
+    input  wire                         mc_keep,        /// a multicast frame of this input is picked: mc_lane stays
+    output wire                         mc_req,         /// has a multicast frame
+    output wire  [           PORTS-1:0] mc_set,         /// set of the one that was next in the cycle before
+    output logic [   $clog2(LANES+1)-1:0] mc_lane,      /// its lane
+    input  wire                         mc_go,          /// it is matched now
+    output wire                         decided,        /// a frame's first beat is stored
+    output wire                         take,           /// a beat is taken
+    output wire                         take_last,      /// it is its frame's last
+    output wire  [           LANES-1:0] take_lane,      /// its lane (one hot)
+    output wire  [DATA_W+DATA_W/8+3:0]  x_beat          /// beat to the crossbar: first, mark, last, user, keep, data
 );
 
-  localparam int PW = $clog2(PORTS);
-  localparam int AW = $clog2(CELLS);  // cell number
-  localparam int CW = AW + 1;  // cell count
-  localparam int HW = AW + 1;  // a link: last flag and cell number
+  localparam int AW = $clog2(CELLS);
+  localparam int CW = AW + 1;
+  localparam int GW = $clog2(GROUPS);
+  localparam int LW = LANES == 1 ? 1 : $clog2(LANES);
+  localparam int QUOTA = CELLS / LANES;
+  localparam int MAX = MAX_BEATS < QUOTA ? MAX_BEATS : QUOTA;  // beats of a longest frame
+  localparam int NW = $clog2(MAX + 1);
+  localparam int NU = PORTS * LANES;  // queues of outputs
+  localparam int NQ = NU + LANES + 1;  // and of multicast, and the one of discards
+  localparam int QW = $clog2(NQ);
 
-  // ---- accept: a cell for each beat, given back when the beat leaves or is dropped ------------------
-  logic [CW-1:0] used;
-  wire drop;  // the beat in stage 2 is not stored
-  wire take_any;
-  wire accept = s_axis_tvalid && s_axis_tready;
-  assign s_axis_tready = used < CW'(CELLS);
+  // ---- entrance ---------------------------------------------------------------------------------------------
+  logic s1_valid, s1_first, s1_last, s1_abort;
+  logic [DATA_W-1:0] s1_data;
+  logic [DATA_W/8-1:0] s1_keep;
+  wire dropped;
+  switch_entrance #(.DATA_W(DATA_W), .CELLS(CELLS)) u_entrance (
+      .clk(clk), .rst(rst), .cfg_pfc(cfg_pfc), .live(live[self_no]), .take(take), .dropped(dropped),
+      .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready), .s_axis_tdata(s_axis_tdata),
+      .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
+      .s1_valid(s1_valid), .s1_first(s1_first), .s1_last(s1_last), .s1_abort(s1_abort),
+      .s1_data(s1_data), .s1_keep(s1_keep));
 
-  // ---- stage 1: parse and look up ------------------------------------------------------------------
-  logic r1_valid, r1_last;
-  logic [511:0] r1_data;
-  logic [63:0] r1_keep;
+  // ---- route: stages 2 to 5 ---------------------------------------------------------------------------------
+  logic moved;
+  logic [GW-1:0] moved_group;
+  logic [15:0] moved_flow;
+  logic [LW-1:0] moved_lane;
+  logic r_malformed, r_long, r_unknown, r_no_way, r_mc;
+  logic [NW-1:0] r_need;
+  logic [LW-1:0] r_lane;
+  logic [PORTS-1:0] r_dst;
+  logic [GW-1:0] r_group;
+  logic [15:0] r_flow;
+  switch_route #(
+      .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .ADDR_W(ADDR_W), .GROUPS(GROUPS), .MAX(MAX), .LW(LW),
+      .NW(NW)
+  ) u_route (
+      .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix), .cfg_seed(cfg_seed),
+      .tbl_we(tbl_we), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_group(tbl_group),
+      .grp_we(grp_we), .grp_addr(grp_addr), .grp_mode(grp_mode), .grp_ports(grp_ports),
+      .self_no(self_no), .live(live), .level(level), .s1_first(s1_valid && s1_first), .s1_data(s1_data), .s1_keep(s1_keep),
+      .moved(moved), .moved_group(moved_group), .moved_flow(moved_flow), .moved_lane(moved_lane),
+      .malformed(r_malformed), .too_long(r_long), .unknown(r_unknown), .no_way(r_no_way), .need(r_need),
+      .lane(r_lane), .multicast(r_mc), .dst(r_dst), .group(r_group), .flow(r_flow));
+
+  // The beats beside it. A moved frame travels without one.
+  localparam int BW = DATA_W + DATA_W / 8 + 3;
+  logic [2:0] d_valid;  // stages 2 to 4
+  logic s5_valid, s5_first, s5_last, s5_abort, s5_moved, s5_single;
+  logic [DATA_W-1:0] s5_data;
+  logic [DATA_W/8-1:0] s5_keep;
+  logic [AW-1:0] s5_cell;
+  logic [BW-1:0] s2_beat, s3_beat, s4_beat;
+  logic [2:0] d_first;
+  logic [2:0] m_valid;  // moved frame in stages 2 to 4
+  logic [AW:0] m2, m3, m4;  // single, cell
+  always_ff @(posedge clk) begin
+    if (rst) {s5_valid, d_valid} <= '0;
+    else {s5_valid, d_valid} <= {d_valid, s1_valid};
+    d_first <= {d_first[1:0], s1_first};
+    s5_first <= d_first[2];
+    if (s1_valid) s2_beat <= {s1_abort, s1_last, 1'b0, s1_keep, s1_data};
+    if (d_valid[0]) s3_beat <= s2_beat;
+    if (d_valid[1]) s4_beat <= s3_beat;
+    if (d_valid[2]) {s5_abort, s5_last, s5_keep, s5_data} <= {s4_beat[BW-1:BW-2], s4_beat[BW-4:0]};
+  end
+
+  // ---- stage 5: decision --------------------------------------------------------------------------------------
+  logic dropping;  // the rest of the frame is dropped
+  logic [NW-1:0] cur_need;
+  logic [NW-1:0] stored;  // beats of the frame stored
+  logic [LW-1:0] cur_lane;
+  logic cur_mc;
+  logic [PORTS-1:0] cur_dst;
+  logic [AW-1:0] cur_cell;  // first cell
+  logic [LANES*CW-1:0] held_cells;
+
+  wire overflow = cfg_pfc && CW'(r_need) > CW'(QUOTA) - held_cells[32'(r_lane)*CW+:CW];
+  wire refused = r_malformed || r_long || r_unknown || r_no_way || overflow;
+  wire [LW-1:0] lane = s5_first ? r_lane : cur_lane;
+  wire [NW-1:0] need = s5_first ? r_need : cur_need;
+  wire [NW-1:0] count = s5_first ? NW'(1) : stored + 1'b1;
+  wire store = s5_valid && !(s5_first ? refused : dropping);
+  assign dropped = s5_valid && !store;
+  wire cut = store && !s5_last && count == need;
+  wire short_frame = store && s5_last && !s5_abort && count < need;
+  wire aborted = store && s5_abort;
+  wire damaged = cut || short_frame || aborted;
+  wire store_last = s5_last || cut;
+  wire lost_way = s5_moved && r_no_way;
 
   always_ff @(posedge clk) begin
-    if (rst) r1_valid <= 1'b0;
-    else r1_valid <= accept;
+    if (rst) drop <= '0;
+    else begin
+      drop <= '0;
+      if (s5_valid && s5_first && refused)
+        drop <= r_malformed ? 4'd1 : r_long ? 4'd2 + 4'd1 : r_unknown ? 4'd2 : r_no_way ? 4'd5 : 4'd4;
+      else if (lost_way) drop <= 4'd5;
+      else if (cut) drop <= 4'd6;
+      else if (short_frame) drop <= 4'd7;
+      else if (aborted) drop <= 4'd8;
+    end
   end
   always_ff @(posedge clk) begin
-    if (accept) {r1_last, r1_keep, r1_data} <= {s_axis_tlast, s_axis_tkeep, s_axis_tdata};
-  end
-
-  // Native: DLID, bytes 2 and 3 of the LRH. RoCE: IPv4 destination, bytes 30 to 33.
-  wire [15:0] dlid = {r1_data[16+:8], r1_data[24+:8]};
-  wire [31:0] ipv4 = {r1_data[240+:8], r1_data[248+:8], r1_data[256+:8], r1_data[264+:8]};
-  wire [9:0] index = cfg_roce ? ipv4[9:0] : dlid[9:0];
-  wire prefix_ok = cfg_roce ? ipv4[31:10] == cfg_prefix && r1_keep[33]
-                            : dlid[15:10] == cfg_prefix[5:0] && r1_keep[3];
-
-  logic hit;
-  logic [PW-1:0] hit_port;
-
-  switch_table #(
-      .PW    (PW),
-      .ADDR_W(ADDR_W)
-  ) u_table (
-      .clk     (clk),
-      .rst     (rst),
-      .we      (tbl_we),
-      .wr_addr (tbl_addr),
-      .wr_valid(tbl_valid),
-      .wr_port (tbl_port),
-      .rd_en   (r1_valid),
-      .rd_addr (index[ADDR_W-1:0]),
-      .rd_valid(hit),
-      .rd_port (hit_port)
-  );
-
-  // ---- stage 2: decide, store, link ----------------------------------------------------------------
-  logic r2_valid, r2_last, r2_prefix_ok;
-  logic [511:0] r2_data;
-  logic [63:0] r2_keep;
-  logic in_frame;  // the next beat is not a frame's first
-  logic [PORTS-1:0] cur_dst;  // output of the frame; zero: unknown
-  logic cut;  // the frame has reached its largest length, its rest is dropped
-  logic [6:0] stored;  // beats of the frame stored
-
-  always_ff @(posedge clk) begin
-    if (rst) r2_valid <= 1'b0;
-    else r2_valid <= r1_valid;
-  end
-  always_ff @(posedge clk) begin
-    if (r1_valid) begin
-      {r2_last, r2_keep, r2_data} <= {r1_last, r1_keep, r1_data};
-      r2_prefix_ok <= prefix_ok;
+    if (rst) dropping <= 1'b0;
+    else if (s5_valid) dropping <= (s5_first ? refused : dropping) || cut;
+    if (s5_valid) stored <= count;
+    if (s5_valid && s5_first) begin
+      cur_need <= r_need;
+      cur_lane <= r_lane;
+      cur_mc   <= r_mc;
+      cur_dst  <= r_dst;
     end
   end
 
-  logic [PORTS-1:0] hit_dst;  // zero for a port number that does not exist
+  // ---- buffer -------------------------------------------------------------------------------------------------
+  wire [AW-1:0] store_cell;
+  logic start;  // the first beat of the matched frame is taken now
+  wire [AW-1:0] pop_cell;
+  wire pop_single;
+  logic [NQ-1:0] filled, one, single;
+  logic [NQ-1:0] match_q;  // queue of the match (one hot)
+  logic x_first, x_mark, x_last, x_user;
+  logic [DATA_W-1:0] x_data;
+  logic [DATA_W/8-1:0] x_keep;
+  wire start_single = (match_q & single) != '0;
+  switch_buffer #(.DATA_W(DATA_W), .AW(AW)) u_buffer (
+      .clk(clk), .rst(rst), .store(store), .store_first(s5_first), .store_last(store_last), .store_user(damaged),
+      .store_data(s5_data), .store_keep(s5_keep), .store_cell(store_cell),
+      .start(start), .start_cell(pop_cell), .start_single(start_single), .take(take), .take_last(take_last),
+      .x_data(x_data), .x_keep(x_keep), .x_last(x_last), .x_user(x_user));
+  always_ff @(posedge clk) if (store && s5_first) cur_cell <= store_cell;
+  assign decided = store && s5_first;
+
+  // ---- queues -------------------------------------------------------------------------------------------------
+  wire to_discard = lost_way || (SAF && damaged);
+  wire push = s5_moved || (store && (SAF ? store_last : s5_first));
+  wire from_first = s5_moved || s5_first;  // route is that of stage 5, not of the frame's first beat before
+  wire push_mc = from_first ? r_mc : cur_mc;
+  wire [PORTS-1:0] push_dst = from_first ? r_dst : cur_dst;
+  logic [QW-1:0] push_q;
   always_comb begin
-    for (int o = 0; o < PORTS; o++) hit_dst[o] = hit && r2_prefix_ok && hit_port == PW'(o);
+    push_q = '0;
+    for (int o = 0; o < PORTS; o++) if (push_dst[o]) push_q = push_q | QW'(o * LANES);
+    push_q = push_q + QW'(s5_moved ? r_lane : lane);
+    if (push_mc) push_q = QW'(NU) + QW'(s5_moved ? r_lane : lane);
+    if (to_discard) push_q = QW'(NQ - 1);
+  end
+  wire [AW-1:0] push_cell = s5_moved ? s5_cell : s5_first ? store_cell : cur_cell;
+  wire push_single = s5_moved ? s5_single : s5_first && store_last;
+
+  logic pop_move;
+  logic [QW-1:0] move_q, start_q;
+  wire [QW-1:0] pop_q = start ? start_q : move_q;
+  wire [AW:0] pop_depth;
+  wire [AW-1:0] mc_cell;
+  switch_queues #(.NQ(NQ), .AW(AW)) u_queues (
+      .clk(clk), .rst(rst), .push(push), .push_q(push_q), .push_cell(push_cell), .push_single(push_single),
+      .pop(start || pop_move), .pop_q(pop_q), .pop_cell(pop_cell), .pop_single(pop_single), .pop_depth(pop_depth),
+      .peek_q(QW'(NU) + QW'(mc_lane)), .peek_cell(mc_cell), .filled(filled), .one(one), .single(single));
+  // what there is to match: not the frame that is started now
+  wire [NQ-1:0] ready = filled & ~(match_q & one & {NQ{start}});
+
+  // What a move and a multicast match need to know of a frame, by its first cell.
+  localparam int MW = LW + GW + 16;
+  logic [MW-1:0] meta_mem [CELLS];
+  logic [PORTS-1:0] set_mem [CELLS];
+  wire [MW-1:0] pop_meta = meta_mem[pop_cell];
+  wire [LW-1:0] pop_lane = pop_meta[MW-1-:LW];
+  always_ff @(posedge clk) begin
+    if (store && s5_first) begin
+      meta_mem[store_cell] <= {r_lane, r_group, r_flow};
+      set_mem[store_cell]  <= r_dst;
+    end
   end
 
-  wire [PORTS-1:0] dst = in_frame ? cur_dst : hit_dst;
-  wire cut_now = in_frame && cut;
-  wire at_limit = in_frame && stored == 7'(FRAME_MAX_BEATS - 1);
-  wire store = r2_valid && dst != '0 && !cut_now;
-  wire store_last = r2_last || at_limit;
-  assign drop = r2_valid && !store;
-
-  always_ff @(posedge clk) begin
-    if (rst) begin
-      in_frame     <= 1'b0;
-      cur_dst      <= '0;
-      cut          <= 1'b0;
-      stored       <= '0;
-      drop_unknown <= 1'b0;
-      drop_long    <= 1'b0;
-    end else begin
-      if (r2_valid) begin
-        in_frame <= !r2_last;
-        cur_dst  <= dst;
-        cut      <= cut_now || at_limit;
-        stored   <= in_frame ? (at_limit ? stored : stored + 7'd1) : 7'd1;
+  // ---- frames of dead outputs move on -----------------------------------------------------------------------
+  always_comb begin
+    move_q   = '0;
+    pop_move = 1'b0;
+    if (live != '1) begin
+      for (int q = NU - 1; q >= 0; q--) begin
+        if (filled[q] && !live[q/LANES]) begin
+          move_q   = QW'(q);
+          pop_move = !start && !s1_valid;
+        end
       end
-      drop_unknown <= r2_valid && !in_frame && dst == '0;
-      drop_long    <= store && at_limit && !r2_last;
+    end
+  end
+  always_ff @(posedge clk) begin
+    if (rst) {s5_moved, m_valid} <= '0;
+    else {s5_moved, m_valid} <= {m_valid, pop_move};
+    if (pop_move) begin
+      m2 <= {pop_single, pop_cell};
+      {moved_lane, moved_group, moved_flow} <= pop_meta;
+    end
+    m3 <= m2;
+    m4 <= m3;
+    {s5_single, s5_cell} <= m4;
+  end
+  assign moved = m_valid[0];
+
+  // ---- match -------------------------------------------------------------------------------------------------
+  logic busy;
+  assign is_free = !busy || take_last;
+  wire idle_now = is_free && !held;
+  wire discard = idle_now && ready[NQ-1];
+  wire [NU-1:0] can = ready[NU-1:0] & ok;
+  wire ask = idle_now && !ready[NQ-1];
+  for (genvar o = 0; o < PORTS; o++) begin : g_req
+    assign req[o] = ask && can[o*LANES+:LANES] != '0;
+  end
+
+  // lane of a match, by output
+  logic [PORTS*LANES-1:0] pick;  // one hot within an output's lanes
+  if (LANES == 1) begin : g_one_lane
+    assign pick = '1;
+  end else begin : g_lanes
+    for (genvar o = 0; o < PORTS; o++) begin : g_lane
+      logic [LW-1:0] lp;
+      wire [LANES-1:0] won = pick[o*LANES+:LANES];
+      rr_arb #(.N(LANES)) u_arb (.req(can[o*LANES+:LANES]), .ptr(lp), .gnt(pick[o*LANES+:LANES]));
+      logic [LW-1:0] after;
+      always_comb begin
+        after = '0;
+        for (int v = 0; v < LANES - 1; v++) if (won[v]) after = after | LW'(v + 1);
+      end
+      always_ff @(posedge clk) begin
+        if (rst) lp <= '0;
+        else if (acc[o]) lp <= after;
+      end
     end
   end
 
-  // ---- cells -----------------------------------------------------------------------------------------
-  logic [AW-1:0] free_mem [CELLS];  // cells that came back, in order
-  logic [AW-1:0] free_wr, free_rd, free_rd_next, free_q;
-  logic [CW-1:0] fresh;  // cells never used start here
-  logic [HW-1:0] head;  // link to the cell that a match would take: last flag, cell
-  wire was_fresh = fresh < CW'(CELLS);
-  wire [AW-1:0] cell_id = was_fresh ? fresh[AW-1:0] : free_q;
+  // multicast: the lane whose frame is next, and in the next cycle its set
+  wire [LANES-1:0] mc_ready = ready[NU+:LANES];
+  logic [LANES-1:0] mc_pick;
+  if (LANES == 1) begin : g_mc_one
+    assign mc_pick = mc_ready;
+    assign mc_lane = '0;
+  end else begin : g_mc_lanes
+    logic [LW-1:0] ml;
+    logic [LW-1:0] mc_pick_no;
+    rr_arb #(.N(LANES)) u_arb (.req(mc_ready), .ptr(ml), .gnt(mc_pick));
+    always_comb begin
+      mc_pick_no = '0;
+      for (int v = 0; v < LANES; v++) if (mc_pick[v]) mc_pick_no = mc_pick_no | LW'(v);
+    end
+    always_ff @(posedge clk) begin
+      if (rst) ml <= '0;
+      else if (mc_go) ml <= 32'(mc_lane) == LANES - 1 ? '0 : LW'(mc_lane + 1'b1);
+      if (rst) mc_lane <= '0;
+      else if (!mc_keep) mc_lane <= ($clog2(LANES + 1))'(mc_pick_no);
+    end
+  end
+  assign mc_req = mc_pick != '0;
+  assign mc_set = set_mem[mc_cell];
 
-  assign free_rd_next = free_rd + AW'(store && !was_fresh);
-
+  logic [NQ-1:0] next_q;
+  logic [QW-1:0] next_no;
+  always_comb begin
+    next_q = '0;
+    for (int o = 0; o < PORTS; o++) begin
+      if (acc[o]) next_q[o*LANES+:LANES] = pick[o*LANES+:LANES];
+    end
+    if (mc_go) next_q[NU+32'(mc_lane)] = 1'b1;
+    if (discard) next_q[NQ-1] = 1'b1;
+    next_no = '0;
+    for (int q = 0; q < NQ; q++) if (next_q[q]) next_no = next_no | QW'(q);
+  end
+  wire matched = acc != '0 || mc_go || discard;
   always_ff @(posedge clk) begin
     if (rst) begin
-      used       <= '0;
-      fresh      <= '0;
-      free_wr    <= '0;
-      free_rd    <= '0;
-      free_cells <= '0;
+      busy    <= 1'b0;
+      start   <= 1'b0;
+      match_q <= '0;
     end else begin
-      used <= used + CW'(accept) - CW'(take_any) - CW'(drop);
-      if (store && was_fresh) fresh <= fresh + 1'b1;
-      if (take_any) free_wr <= free_wr + 1'b1;
-      free_rd    <= free_rd_next;
-      free_cells <= 8'(take_any) + 8'(drop);
+      start <= matched;
+      if (matched) begin
+        busy    <= 1'b1;
+        match_q <= next_q;
+      end else if (take_last) busy <= 1'b0;
     end
-  end
-  always_ff @(posedge clk) begin
-    if (take_any) free_mem[free_wr] <= head[AW-1:0];
-    free_q <= free_mem[free_rd_next];
+    if (matched) start_q <= next_no;
   end
 
-  // ---- virtual output queues -----------------------------------------------------------------------
-  logic [PORTS-1:0] busy;  // output that this input is matched with (one hot); zero: idle
-  logic [PORTS-1:0] filled;  // VOQ not empty
-  logic [PORTS-1:0] one;  // VOQ of one cell
-  logic [PORTS-1:0] enq;  // a beat joins the VOQ
-  logic [PORTS-1:0] new_head;  // and it is the VOQ's first: nothing to link it to
-  logic [PORTS-1:0] head_due;  // the VOQ's head is on its way from the next-cell memory
-  logic [PORTS*HW-1:0] heads;
-  logic [PORTS*AW-1:0] tails;
-  logic [HW-1:0] next_mem [CELLS];
-  logic [HW-1:0] next_q;
-  logic [575:0] cell_mem [CELLS];
-
-  assign enq      = dst & {PORTS{store}};
-  assign taken    = busy & filled;
-  assign take_any = taken != '0;
-  assign new_head = enq & (~filled | (one & taken));
-  assign req      = filled & {PORTS{busy == '0}};
-  assign done     = take_any && head[AW];
-
-  for (genvar v = 0; v < PORTS; v++) begin : g_voq
-    logic [CW-1:0] cells;
-    assign filled[v] = cells != '0;
-    assign one[v]    = cells == CW'(1);
-
+  // ---- lane of what is taken, cells held and given back, pause, ECN ---------------------------------------------
+  logic [LW-1:0] run_lane;  // of the match under way
+  wire [LW-1:0] now_lane = start ? pop_lane : run_lane;
+  always_ff @(posedge clk) if (start) run_lane <= pop_lane;
+  for (genvar v = 0; v < LANES; v++) begin : g_lane_count
+    wire [CW-1:0] cells = held_cells[v*CW+:CW];
+    wire in = store && lane == LW'(v);
+    wire out = take && now_lane == LW'(v);
+    assign take_lane[v] = now_lane == LW'(v);
     always_ff @(posedge clk) begin
       if (rst) begin
-        cells       <= '0;
-        head_due[v] <= 1'b0;
+        held_cells[v*CW+:CW] <= '0;
+        free_cells[v*2+:2]   <= '0;
+        s_pause[v]           <= 1'b0;
       end else begin
-        if (enq[v] != taken[v]) cells <= enq[v] ? cells + 1'b1 : cells - 1'b1;
-        head_due[v] <= taken[v] && !one[v];
+        if (in != out) held_cells[v*CW+:CW] <= in ? cells + 1'b1 : cells - 1'b1;
+        free_cells[v*2+:2] <= 2'(out) + 2'(dropped && lane == LW'(v));
+        if (!cfg_pfc) s_pause[v] <= 1'b0;
+        else if (16'(cells) >= cfg_xoff) s_pause[v] <= 1'b1;
+        else if (16'(cells) <= cfg_xon) s_pause[v] <= 1'b0;
       end
     end
-    always_ff @(posedge clk) begin
-      if (new_head[v]) heads[v*HW+:HW] <= {store_last, cell_id};
-      else if (head_due[v]) heads[v*HW+:HW] <= next_q;
-      if (enq[v]) tails[v*AW+:AW] <= cell_id;
-    end
   end
 
-  // Head of the matched VOQ, and tail of the one that the stored beat joins.
-  logic [AW-1:0] tail;
-  always_comb begin
-    head = '0;
-    tail = '0;
-    for (int v = 0; v < PORTS; v++) begin
-      if (busy[v]) head = head | heads[v*HW+:HW];
-      if (dst[v]) tail = tail | tails[v*AW+:AW];
-    end
-    if ((head_due & busy) != '0) head = next_q;
-  end
-
+  assign x_beat = {x_first, x_mark, x_last, x_user, x_keep, x_data};
   always_ff @(posedge clk) begin
-    if (store) cell_mem[cell_id] <= {r2_keep, r2_data};
-    if (store && new_head == '0) next_mem[tail] <= {store_last, cell_id};
+    if (take) x_first <= start;
+    if (take) x_mark <= start && 32'(start_q) < NU && cfg_roce && cfg_ecn != '0 && 16'(pop_depth) >= cfg_ecn;
   end
-  always_ff @(posedge clk) begin
-    if (take_any) begin
-      {x_keep, x_data} <= cell_mem[head[AW-1:0]];
-      x_last           <= head[AW];
-      next_q           <= next_mem[head[AW-1:0]];
-    end
-  end
-
-  // ---- match -----------------------------------------------------------------------------------------
-  always_ff @(posedge clk) begin
-    if (rst) begin
-      busy  <= '0;
-      x_dst <= '0;
-    end else begin
-      if (done) busy <= '0;
-      else if (acc != '0) busy <= acc;
-      x_dst <= taken;
-    end
-  end
-
-`ifndef SYNTHESIS
-  if (TAP != "") begin : g_tap
-    latency_tap #(.NAME(TAP)) u_stored (.clk(clk), .rst(rst), .event_i(store && !in_frame));
-  end
-`endif
-
-  // A match is for an idle input only, and with one output.
-  `MH_ASSERT(a_match, acc == '0 || (busy == '0 && (acc & (acc - 1'b1)) == '0))
-  // Cells are conserved: none is handed out twice.
-  `MH_ASSERT(a_cells, used <= CW'(CELLS))
-  `MH_NEVER_X(a_known, {s_axis_tready, req, taken, done, x_dst, free_cells, drop_unknown, drop_long})
 
 endmodule
 

@@ -1,114 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output of the switch: its column of the crossbar, the egress FIFO, and the answer to "may a frame
-// be granted". Room for a largest frame is there before a frame starts, so nothing behind has a stall.
-// Latency: a beat at x_* at c is at m_axis at c+3 at the earliest: crossbar register, FIFO, output register.
-// One beat a cycle. Order kept.
+// One output of the switch: its owner, room, credits and pause, the ECN stage, the egress FIFO, and whether the port
+// is in use (docs/switch.md, O1 to O6). Room for a largest frame is there before a frame starts, so nothing behind
+// has a stall. Latency: a beat at q_* at c is at m_axis at c+6 at the earliest. One beat a cycle. Order kept.
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_output
-  import spec_pkg::*;
-#(
-    parameter int PORTS = 8,                    /// ports of the switch, 2..8
-    parameter int DEPTH = SWITCH_EGRESS_BEATS,  /// beats of the FIFO, a power of two above 2 x FRAME_MAX_BEATS
-    parameter     TAP   = ""                    /// name of the stage stamp "first beat crossed"; empty: none
+module switch_output #(
+    parameter int PORTS     = 8,    /// ports, 2..80
+    parameter int LANES     = 1,    /// virtual lanes, 1..8
+    parameter int DATA_W    = 512,  /// bits of a beat
+    parameter int MAX_BEATS = 66,   /// beats of a largest frame
+    parameter int DEPTH     = 128   /// beats of the FIFO, a power of two above MAX_BEATS
 ) (
-    input  wire                  clk,            /// clock
-    input  wire                  rst,            /// synchronous reset, active high
-    input  wire  [    PORTS-1:0] acc,            /// input that is matched with this output now (one hot or zero)
-    input  wire  [    PORTS-1:0] taken,          /// input that takes a beat for this output from its buffer now
-    input  wire  [    PORTS-1:0] done,           /// input that takes a frame's last beat now
-    output wire                  ok,             /// idle, and a largest frame fits
-    input  wire  [    PORTS-1:0] x_hit,          /// input whose beat is for this output (one hot or zero)
-    input  wire  [PORTS*512-1:0] x_data,         /// bytes, by input
-    input  wire  [ PORTS*64-1:0] x_keep,         /// valid bytes, by input
-    input  wire  [    PORTS-1:0] x_last,         /// last of a frame, by input
-    output logic                 m_axis_tvalid,  /// frames to the link
-    input  wire                  m_axis_tready,  /// taken
-    output logic [        511:0] m_axis_tdata,   /// bytes
-    output logic [         63:0] m_axis_tkeep,   /// valid bytes
-    output logic                 m_axis_tlast    /// last beat of a frame
+    input  wire                       clk,              /// clock
+    input  wire                       rst,              /// synchronous reset, active high
+    input  wire                       cfg_roce,         /// as those of the switch
+    input  wire                       cfg_credit_en,    /// as those of the switch
+    input  wire  [              15:0] cfg_credit_init,  /// as those of the switch
+    input  wire  [               3:0] cfg_adapt_shift,  /// as those of the switch
+    input  wire                       port_up,          /// port may be used
+    output logic                      live,             /// port is in use
+    output wire                       is_free,          /// no owner, or its frame's last beat is taken now
+    output wire  [         LANES-1:0] ok,               /// a largest frame may be started, by lane
+    output logic [       LANES*3-1:0] level,            /// adaptive level, by lane
+    input  wire                       match,            /// gets an owner
+    input  wire  [ $clog2(PORTS)-1:0] match_in,         /// this input
+    input  wire  [         PORTS-1:0] take,             /// a beat is taken, by input
+    input  wire  [         PORTS-1:0] take_last,        /// it is its frame's last
+    input  wire  [   PORTS*LANES-1:0] take_lane,        /// its lane, one hot
+    output logic                      x_valid,          /// crossbar: a beat for this output
+    output logic [ $clog2(PORTS)-1:0] x_sel,            /// from this input
+    input  wire                       q_valid,          /// beat that crossed
+    input  wire  [ DATA_W+DATA_W/8+3:0] q_beat,         /// first, mark, last, user, keep, data
+    input  wire  [       LANES*8-1:0] m_credit,         /// cells given back by the far end, by lane
+    input  wire  [         LANES-1:0] m_pause,          /// lane is paused by the far end
+    output wire                       m_axis_tvalid,    /// frames to the link
+    input  wire                       m_axis_tready,    /// taken
+    output logic [        DATA_W-1:0] m_axis_tdata,     /// bytes
+    output logic [      DATA_W/8-1:0] m_axis_tkeep,     /// valid bytes
+    output logic                      m_axis_tlast,     /// last beat of a frame
+    output logic                      m_axis_tuser,     /// with it: the frame is damaged
+    output wire                       lost,             /// a frame's last beat went nowhere: the port is dead
+    output wire                       ecn               /// a frame was marked
 );
 
+  localparam int PW = $clog2(PORTS);
   localparam int CW = $clog2(DEPTH) + 1;
 
-  // ---- match and room: beats are counted from the moment they are on their way ------------------------
+  // ---- owner ---------------------------------------------------------------------------------------------
   logic busy;
-  logic [CW-1:0] booked;
-  wire enter = taken != '0;
-  wire leave = m_axis_tvalid && m_axis_tready;
-  assign ok = !busy && booked <= CW'(DEPTH - FRAME_MAX_BEATS);
-
+  logic [PW-1:0] own;
+  wire now_take = busy && take[own];
+  wire now_last = busy && take_last[own];
+  wire [LANES-1:0] now_lane = take_lane[32'(own)*LANES+:LANES];
+  assign is_free = !busy || now_last;
   always_ff @(posedge clk) begin
     if (rst) begin
-      busy   <= 1'b0;
-      booked <= '0;
+      busy    <= 1'b0;
+      x_valid <= 1'b0;
     end else begin
-      if (acc != '0) busy <= 1'b1;
-      else if ((done & taken) != '0) busy <= 1'b0;
-      if (enter != leave) booked <= enter ? booked + 1'b1 : booked - 1'b1;
+      if (match) busy <= 1'b1;
+      else if (now_last) busy <= 1'b0;
+      x_valid <= now_take;
+    end
+    if (match) own <= match_in;
+    if (now_take) x_sel <= own;
+  end
+
+  // ---- room, live, credits ----------------------------------------------------------------------------------
+  logic [CW-1:0] booked;
+  logic held_beat;  // the output register holds one
+  logic [LANES-1:0] paused;
+  wire leave = held_beat && (m_axis_tready || !live);
+  wire room = booked <= CW'(DEPTH - MAX_BEATS - 1);
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      booked <= '0;
+      live   <= 1'b0;
+      paused <= '0;
+    end else begin
+      if (now_take != leave) booked <= now_take ? booked + 1'b1 : booked - 1'b1;
+      live   <= port_up && (live || (booked == '0 && !busy));
+      paused <= m_pause;
     end
   end
 
-  // ---- crossbar column ------------------------------------------------------------------------------
-  logic q_valid, q_last;
-  logic [511:0] q_data;
-  logic [63:0] q_keep;
-
-  always_ff @(posedge clk) begin
-    if (rst) q_valid <= 1'b0;
-    else q_valid <= x_hit != '0;
-  end
-  always_ff @(posedge clk) begin
-    for (int i = 0; i < PORTS; i++) begin
-      if (x_hit[i]) {q_last, q_keep, q_data} <= {x_last[i], x_keep[i*64+:64], x_data[i*512+:512]};
-    end
-  end
-
-  // ---- egress FIFO and output register ----------------------------------------------------------------
-  logic empty, f_last;
-  logic [511:0] f_data;
-  logic [63:0] f_keep;
-  wire load = !empty && (!m_axis_tvalid || m_axis_tready);
-
-  sync_fifo #(
-      .WIDTH(577),
-      .DEPTH(DEPTH)
-  ) u_fifo (
-      .clk    (clk),
-      .rst    (rst),
-      .wr_en  (q_valid),
-      .wr_data({q_last, q_keep, q_data}),
-      .rd_en  (load),
-      .rd_data({f_last, f_keep, f_data}),
-      .empty  (empty),
-      .count  ()
-  );
-
-  always_ff @(posedge clk) begin
-    if (rst) m_axis_tvalid <= 1'b0;
-    else m_axis_tvalid <= load || (m_axis_tvalid && !m_axis_tready);
-  end
-  always_ff @(posedge clk) begin
-    if (load) {m_axis_tlast, m_axis_tkeep, m_axis_tdata} <= {f_last, f_keep, f_data};
-  end
-
-`ifndef SYNTHESIS
-  if (TAP != "") begin : g_tap
-    logic mid;
+  for (genvar v = 0; v < LANES; v++) begin : g_lane
+    wire [15:0] credit;
+    wire enough;
+    wire [15:0] used = cfg_credit_en ? cfg_credit_init - credit : 16'(booked);
+    wire [15:0] steps = used >> cfg_adapt_shift;
+    switch_credit #(.MIN(MAX_BEATS + 1)) u_credit (
+        .clk(clk), .rst(rst), .load(!live), .init(cfg_credit_init), .take(now_take && now_lane[v] && cfg_credit_en),
+        .give(m_credit[v*8+:8]), .credit(credit), .enough(enough));
+    assign ok[v] = live && room && (enough || !cfg_credit_en) && !paused[v];
     always_ff @(posedge clk) begin
-      if (rst) mid <= 1'b0;
-      else if (q_valid) mid <= !q_last;
+      if (rst) level[v*3+:3] <= '0;
+      else level[v*3+:3] <= steps > 16'd7 ? 3'd7 : steps[2:0];
     end
-    latency_tap #(.NAME(TAP)) u_crossed (.clk(clk), .rst(rst), .event_i(q_valid && !mid));
   end
-`endif
 
-  // One input at a time owns the output.
-  `MH_ASSERT(a_one, (x_hit & (x_hit - 1'b1)) == '0 && (taken & (taken - 1'b1)) == '0)
-  `MH_ASSERT(a_match, !(busy && acc != '0))
+  // ---- ECN, egress FIFO, output register ----------------------------------------------------------------------
+  localparam int XW = DATA_W + DATA_W / 8 + 2;
+  wire q_first, q_mark, q_last, q_user;
+  wire [DATA_W-1:0] q_data;
+  wire [DATA_W/8-1:0] q_keep;
+  assign {q_first, q_mark, q_last, q_user, q_keep, q_data} = q_beat;
+  wire e_valid, e_last, e_user;
+  wire [DATA_W-1:0] e_data;
+  wire [DATA_W/8-1:0] e_keep;
+  switch_ecn #(.DATA_W(DATA_W)) u_ecn (
+      .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .in_valid(q_valid), .in_first(q_first), .in_last(q_last),
+      .in_user(q_user), .in_mark(q_mark), .in_keep(q_keep), .in_data(q_data), .out_valid(e_valid), .out_first(),
+      .out_last(e_last), .out_user(e_user), .out_keep(e_keep), .out_data(e_data), .out_ecn(ecn));
+
+  logic empty;
+  logic [XW-1:0] f_beat;
+  wire load = !empty && (!held_beat || leave);
+  sync_fifo #(.WIDTH(XW), .DEPTH(DEPTH)) u_fifo (
+      .clk(clk), .rst(rst), .wr_en(e_valid), .wr_data({e_user, e_last, e_keep, e_data}), .rd_en(load),
+      .rd_data(f_beat), .empty(empty), .count());
+
+  assign m_axis_tvalid = held_beat && live;
+  assign lost = leave && !live && m_axis_tlast;
+  always_ff @(posedge clk) begin
+    if (rst) held_beat <= 1'b0;
+    else held_beat <= load || (held_beat && !leave);
+    if (load) {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} <= f_beat;
+  end
+
+  // An owner is given only to a free output; what is booked fits.
+  `MH_ASSERT(a_match, !match || is_free)
   `MH_ASSERT(a_room, booked <= CW'(DEPTH))
-  `MH_NEVER_X(a_known, {ok, m_axis_tvalid})
+  `MH_NEVER_X(a_known, {live, is_free, ok, m_axis_tvalid, lost, ecn})
 
 endmodule
 
