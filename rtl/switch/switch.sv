@@ -90,7 +90,9 @@ module switch
   wire [PORTS*LANES-1:0] ok, take_lane;
   wire [PORTS*LANES*3-1:0] level;
   wire [PORTS-1:0] take, take_last, x_valid, q_valid;
+  /* verilator lint_off UNUSEDSIGNAL */  // for the stage stamps alone
   wire [PORTS-1:0] decided;  // a frame's first beat is stored
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [PORTS*PW-1:0] x_sel;
   wire [XW-1:0] x_beat [PORTS];
   wire [XW-1:0] q_beat [PORTS];

@@ -29,23 +29,23 @@ module switch_entrance #(
 
   localparam int CW = $clog2(CELLS) + 2;  // with pause, the beats on their way come on top of the cells
 
-  logic [CW-1:0] inside;
+  logic [CW-1:0] beats_in;
   logic in_frame;  // the last beat that entered was not a frame's last
   logic skip;  // the rest of a frame of the stream is swallowed
   wire accept = s_axis_tvalid && s_axis_tready;
   wire swallow = !live || skip;
   wire enter = accept && !swallow;
   wire abort = !live && in_frame && s_axis_tready;
-  assign s_axis_tready = cfg_pfc || inside < CW'(CELLS);
+  assign s_axis_tready = cfg_pfc || beats_in < CW'(CELLS);
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      inside   <= '0;
+      beats_in   <= '0;
       in_frame <= 1'b0;
       skip     <= 1'b0;
       s1_valid <= 1'b0;
     end else begin
-      inside   <= inside + CW'(enter || abort) - CW'(take) - CW'(dropped);
+      beats_in   <= beats_in + CW'(enter || abort) - CW'(take) - CW'(dropped);
       s1_valid <= enter || abort;
       if (abort) in_frame <= 1'b0;
       else if (enter) in_frame <= !s_axis_tlast;
@@ -69,7 +69,7 @@ module switch_entrance #(
   end
 
   // No more beats leave than entered.
-  `MH_ASSERT(a_inside, inside <= CW'(CELLS + 8))
+  `MH_ASSERT(a_inside, beats_in <= CW'(CELLS + 8))
   `MH_NEVER_X(a_known, {s_axis_tready, s1_valid})
 
 endmodule

@@ -233,8 +233,9 @@ module switch_input #(
   always_ff @(posedge clk) begin
     if (store && s5_first) begin
       meta_mem[store_cell] <= {r_lane, r_group, r_flow};
-      set_mem[store_cell]  <= r_dst;
     end
+    if (store && s5_first) set_mem[store_cell] <= r_dst;
+    else if (s5_moved) set_mem[s5_cell] <= r_dst;  // the group may have become a multicast one
   end
 
   // ---- frames of dead outputs move on -----------------------------------------------------------------------

@@ -88,10 +88,10 @@ module switch_output #(
   for (genvar v = 0; v < LANES; v++) begin : g_lane
     wire [15:0] credit;
     wire enough;
-    wire [15:0] used = cfg_credit_en ? cfg_credit_init - credit : 16'(booked);
+    wire [15:0] used = !cfg_credit_en ? 16'(booked) : credit > cfg_credit_init ? 16'd0 : cfg_credit_init - credit;
     wire [15:0] steps = used >> cfg_adapt_shift;
     switch_credit #(.MIN(MAX_BEATS + 1)) u_credit (
-        .clk(clk), .rst(rst), .load(!live), .init(cfg_credit_init), .take(now_take && now_lane[v] && cfg_credit_en),
+        .clk(clk), .rst(rst), .load(!live || !cfg_credit_en), .init(cfg_credit_init), .take(now_take && now_lane[v]),
         .give(m_credit[v*8+:8]), .credit(credit), .enough(enough));
     assign ok[v] = live && room && (enough || !cfg_credit_en) && !paused[v];
     always_ff @(posedge clk) begin
