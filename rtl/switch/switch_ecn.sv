@@ -111,17 +111,15 @@ module switch_ecn
   logic [15:0] sum1;     // change of bytes 24 and 25, byte 24 in bits 7:0
   logic [BW-1:0] from_end1;
   logic [1:0] beyond1;   // bytes of the FCS in the last beat, when it lies across two
-  logic [16-BW:0] more1; // beats after the first, as stated
+  logic [16-BW:0] more1; // beats after the first, then
 
   logic [15:0] hc, hc_new;
-  logic [15:0] total;     // IPv4 total length
-  logic [BW-1:0] stated;  // stated bytes, modulo BB
+  logic [16:0] stated;
   logic change;
   always_comb begin
     hc     = {in_data[24*8+:8], in_data[25*8+:8]};
     hc_new = checksum(hc, 2'd3 - in_data[15*8+:2]);
-    total  = {in_data[16*8+:8], in_data[17*8+:8]};
-    stated = BW'(total) + BW'(18);
+    stated = {1'b0, in_data[16*8+:8], in_data[17*8+:8]} + 17'd18;
     change = cfg_roce && in_first && in_mark && in_data[12*8+:24] == 24'h45_00_08 &&
         in_data[15*8] != in_data[15*8+1];
   end
@@ -212,7 +210,7 @@ module switch_ecn
       from_end1 <= fcs_byte(in_keep);
       across1   <= stated[BW-1:2] == 0 && stated[1:0] != 0;
       beyond1   <= stated[1:0];
-      more1     <= (17 - BW)'((17'(total) + 17'd17) >> BW);
+      more1     <= stated[16:BW];
     end
     if (v1) begin
       first2  <= first1;

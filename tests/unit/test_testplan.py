@@ -26,7 +26,7 @@ def test_points_name_what_exists(block):
 @pytest.mark.parametrize("block", sorted(PLANS))
 def test_every_mutant_and_test_has_a_point(block):
     named = {m for p in PLANS[block] for m in p.mutants}
-    assert {m.name for m in MUTANTS if m.name.startswith(f"{block}_")} <= named
+    assert {m.name for m in MUTANTS if m.block == block and m.name.startswith(f"{block}_")} <= named
     covered = {t for p in PLANS[block] for t in p.tests}
     wanted = {t for n, b in BLOCKS.items() if n == block for t, v in b.tests.items() if v.in_make_test}
     assert wanted <= covered
