@@ -39,13 +39,12 @@ class Lengths(PhaseSequence):
         item = make_item(f"lengths{index}", self.ctx)
         edges = [k * beat + d for k in range(5, LARGEST // beat + 1) for d in range(-1, 5)]
         sizes = [*range(62, 301), *(n for n in edges if 300 < n <= LARGEST)]
-        gaps = 0 if index < 2 else 1
-        item.plays = {
-            "s_axis": [
-                Frame(frame(rng, n, 1 + index % 2, right=rng.random() < 0.8), 1, MARK, gaps if n < 1000 else 0)
-                for n in sizes
-            ]
-        }
+        frames, at = [], 1
+        for size in sizes:
+            gaps = int(rng.integers(1, 4)) if index >= 2 and size < 1000 else 0
+            frames.append(Frame(frame(rng, size, 1 + index % 2, right=rng.random() < 0.8), at, MARK, gaps))
+            at += -(-size // beat) * (1 + gaps) if index >= 2 else 0
+        item.plays = {"s_axis": frames}
         return item
 
 
@@ -78,7 +77,8 @@ class Random(PhaseSequence):
         frames, at = [], 1
         for _ in range(300):
             frames.append(random_frame(rng, beat_bytes(self.ctx), at))
-            at += int(rng.integers(0, 6)) if index % 2 else 0
+            beats = -(-len(frames[-1].data) // beat_bytes(self.ctx))
+            at += int(rng.integers(0, 3 * beats + 2)) if index % 2 else 0
         item.plays = {"s_axis": frames}
         return item
 
