@@ -62,7 +62,7 @@ class PhaseItem(uvm_sequence_item):
 
 @dataclass
 class PhaseRecords:
-    """What a phase left: stimulus as played, records by stream and by event recorder."""
+    """What a phase left: stimulus as played, records by stream and by event recorder; seconds to read them."""
 
     item: PhaseItem
     folder: PhaseDir
@@ -71,6 +71,7 @@ class PhaseRecords:
     beats: dict[str, Records]
     events: dict[str, Records]
     rows: dict[str, Records]
+    read_s: float = 0.0
 
 
 # Expected output by name: records or a model's [(cycle, Beat)] for a stream, [(cycle, value)] for events,
@@ -158,10 +159,12 @@ class PhaseMonitor(uvm_monitor):
     def write(self, ended: tuple[PhaseItem, PhaseDir, PhaseStats, dict[str, Records]]) -> None:
         """A phase ended."""
         item, folder, stats, played = ended
+        begin = time.monotonic()
         beats = {name: folder.read_beats(name, fmt) for name, fmt in self.plan.streams.items()}
         events = {name: folder.read_events(name, width) for name, width in self.plan.events.items()}
         rows = {name: folder.read_records(name, dtype) for name, dtype in self.plan.rows.items()}
-        self.records.write(PhaseRecords(item, folder, stats, played, beats, events, rows))
+        seconds = time.monotonic() - begin
+        self.records.write(PhaseRecords(item, folder, stats, played, beats, events, rows, seconds))
 
 
 class PhaseScoreboard(uvm_scoreboard):

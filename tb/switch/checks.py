@@ -1,93 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of a switch whatever its model says: conservation, latency, throughput, fairness.
+"""What must hold of a switch whatever its model says: cells given back, frames whole, in order and once, credits kept.
 
-Items ask for the later ones through ``info``: ``latency`` = the cycles that every frame's first beat must
-take; ``gap`` = largest number of idle cycles between two frames of an output that has work; ``fair`` = the
-output for whose grants its N persistent inputs take turns; ``stalls`` = some input must have waited for a cell.
+These always run. What single sequences ask for through ``info`` is in ``tb.switch.goals``. ``info["good"]`` False: some
+frames are meant to be lost (drops, dead ports), so their number is not held against what entered; what did leave is.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
-
 import numpy as np
 
-from tb.common.beats import Frame, StreamFormat, frames_from_beats
-from tb.common.result import Result
+from tb.common.observe import Ints
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
+from tb.switch.goals import GOALS
+from tb.switch.stimulus import name
+from tb.switch.trace import Trace, bits_of, trace
 
-AXIS = StreamFormat()
+ABORTED = 8
 
 
-def conservation(ports: int, phase: PhaseRecords) -> list[str]:
-    """Each beat that entered gave back one cell."""
+def freed(t: Trace, phase: PhaseRecords) -> Ints:
+    """(ports, lanes) cells given back in a phase."""
+    s = t.shape
+    bits = bits_of(phase.rows["free.evt"], s.ports * s.lanes * 2)
+    pairs = bits.reshape(-1, s.ports, s.lanes, 2)
+    return np.asarray(pairs[..., 0].sum(axis=0, dtype=np.int64) + 2 * pairs[..., 1].sum(axis=0, dtype=np.int64))
+
+
+def conservation(t: Trace, phase: PhaseRecords) -> list[str]:
+    """Each beat that entered gave one cell back; with ports that die a beat may have been swallowed, an abort added."""
+    back = freed(t, phase).sum(axis=1)
+    taken = np.array([len(r) for r in t.s])
+    if not phase.item.info["port_up"]:
+        return [f"input {p}: {taken[p]} beats in, {back[p]} cells given back" for p in np.flatnonzero(back != taken)]
+    codes = bits_of(phase.rows["drop.evt"], 4 * t.shape.ports).reshape(-1, t.shape.ports, 4) @ np.array([1, 2, 4, 8])
+    # an abort ends a frame: no more of them than frames that entered, whatever became of those
+    most = taken + np.array([len(e.first) for e in t.entered]) + (codes == ABORTED).sum(axis=0)
+    return [f"input {p}: {back[p]} cells given back, {most[p]} at most" for p in np.flatnonzero(back > most)]
+
+
+def whole(t: Trace, phase: PhaseRecords) -> list[str]:
+    """Bytes of a frame that left are those that entered, and a frame that is not damaged has all of its beats."""
     out = []
-    for p in range(ports):
-        freed = sum(int(e["value"]) for e in phase.events[f"free{p}"])
-        if freed != len(phase.beats[f"s{p}"]):
-            out.append(f"input {p}: {len(phase.beats[f's{p}'])} beats in, {freed} cells given back")
+    marked = bool(phase.item.cfg["ecn_at"]) and t.roce
+    for o, frames in enumerate(t.left):
+        m = t.m[o]
+        if not len(frames.first):
+            continue
+        for p in range(t.shape.ports):
+            mine = np.flatnonzero((frames.source == p) & ~frames.damaged)
+            entered = t.entered[p]
+            beyond = frames.number[mine] >= len(entered.first)
+            if beyond.any():
+                out.append(f"output {o}: a frame with tag {p}/{frames.number[mine][beyond][0]} never entered")
+                continue
+            number = frames.number[mine]
+            if (entered.beats[number] != frames.beats[mine]).any():
+                bad = mine[entered.beats[number] != frames.beats[mine]][0]
+                out.append(f"output {o}: frame {p}/{frames.number[bad]} left with {frames.beats[bad]} beats")
+                continue
+            count = frames.beats[mine]
+            step = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+            a, b = (
+                m[np.repeat(frames.first[mine], count) + step],
+                t.s[p][np.repeat(entered.first[number], count) + step],
+            )
+            valid = np.unpackbits(b["keep"], axis=1, bitorder="little")[:, : t.shape.data_bytes]
+            differ = ((a["data"] != b["data"]) & (valid != 0)).any(axis=1) | (a["keep"] != b["keep"]).any(axis=1)
+            if differ.any() and not marked:
+                out.append(f"output {o}: {int(differ.sum())} beats of input {p} with other bytes than entered")
     return out
 
 
-def zero_load(ctx: RunContext, ports: int, phase: PhaseRecords) -> list[str]:
-    """First beat in to first beat out, of frames that are alone in the switch; keeps the figure."""
-    want = phase.item.info["latency"]
-    entered = {f.data: f.cycle for p in range(ports) for f in frames_from_beats(phase.beats[f"s{p}"], AXIS)}
-    times = Counter(
-        f.cycle - entered[f.data] for p in range(ports) for f in frames_from_beats(phase.beats[f"m{p}"], AXIS)
-    )
-    result = Result(ctx.run_dir)
-    conditions = {"load": "zero", "sizes": "64..4096 bytes", "pairs": f"{ports} x {ports}"}
-    result.figure("switch_cycles", max(times), "cycles", target=40, passed=max(times) < 40, **conditions)
-    result.save()
-    return [] if set(times) == {want} else [f"zero-load latency is {dict(times)} cycles (value: frames), not {want}"]
-
-
-def busy_outputs(ports: int, phase: PhaseRecords) -> list[str]:
-    """Between an output's first and last beat, no more idle cycles in front of a frame than asked for."""
+def once_in_order(t: Trace, phase: PhaseRecords) -> list[str]:
+    """Frames of an input, output and lane leave in the order in which they entered, none twice."""
+    if phase.item.info["port_up"]:
+        return []
     out = []
-    for p in range(ports):
-        frames = frames_from_beats(phase.beats[f"m{p}"], AXIS)
-        for a, b in pairwise(frames):
-            idle = b.cycle - a.cycles[-1] - 1
-            if idle > phase.item.info["gap"] or b.cycles[-1] - b.cycles[0] != len(b.cycles) - 1:
-                out.append(f"output {p}: {idle} idle cycles before the frame at {b.cycle}, or holes inside it")
-                break
+    total = 0
+    for o, frames in enumerate(t.left):
+        total += len(frames.first)
+        for p in range(t.shape.ports):
+            kinds = phase.item.info.get("kinds", {}).get(p)  # unicast and multicast frames wait in queues of their own
+            for v in range(t.shape.lanes):
+                number = frames.number[(frames.source == p) & (frames.lane == v)]
+                for part in [number] if kinds is None else [number[kinds[number] == k] for k in (0, 1)]:
+                    if len(part) > 1 and (np.diff(part) <= 0).any():
+                        out.append(f"input {p} to output {o}, lane {v}: frames out of order or twice")
+    entered = sum(len(e.first) for e in t.entered)
+    copies = phase.item.info.get("copies", 0)  # branches of multicast frames beyond the first
+    if phase.item.info["good"] and total != entered + copies:
+        out.append(f"{entered} frames entered, {copies} copies more were due, {total} left")
     return out
 
 
-def turns(phase: PhaseRecords) -> list[str]:
-    """In any N frames in a row of an output with N persistent inputs, each input is served once."""
-    port = phase.item.info["fair"]
-    frames: list[Frame] = frames_from_beats(phase.beats[f"m{port}"], AXIS)
-    order = [f.data[-4] for f in frames]  # the mark's first byte: the input
-    inputs = set(order)
-    n = len(inputs)
-    persistent = min(Counter(order).values()) * n  # until the first of them has nothing left
-    for i in range(persistent - n + 1):
-        if set(order[i : i + n]) != inputs:
-            return [f"output {port}: frames {i}..{i + n - 1} came from inputs {order[i : i + n]}, not each once"]
-    return [] if n > 1 else [f"output {port}: frames of {n} input(s): the test tests nothing"]
-
-
-def stalls(ports: int, phase: PhaseRecords) -> list[str]:
-    """Some input, which played without a pause, had to wait: its buffer was full."""
-    waited = [p for p in range(ports) if np.diff(phase.beats[f"s{p}"]["cycle"].astype(np.int64)).max() > 1]
-    return [] if waited else ["no input ever waited for a free cell: the test tests nothing"]
+def credit_kept(t: Trace, phase: PhaseRecords) -> list[str]:
+    """The far end of an output never holds more beats of a lane than it said it has cells for."""
+    item = phase.item
+    if not item.cfg["credit_en"] or item.info["port_up"]:
+        return []
+    out = []
+    for o, frames in enumerate(t.left):
+        if not len(frames.first):
+            continue
+        at = t.m[o]["cycle"].astype(np.int64)
+        pattern = item.ready.get(name("cr", o))
+        lane = np.repeat(frames.lane, frames.beats)
+        go = np.ones(1, np.bool_) if pattern is None else np.asarray(pattern).astype(bool)
+        # beats between two returns are held together
+        before = np.cumsum(np.resize(go, int(at.max()) + 2))
+        held = np.bincount(before[at[: len(lane)]] * 8 + lane)
+        if held.max() > item.cfg["credit_init"]:
+            out.append(f"output {o}: {held.max()} beats at the far end, room for {item.cfg['credit_init']}")
+    return out
 
 
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
-    """All that the item asks for."""
-    ports = ctx.param("PORTS", 8)
-    out = conservation(ports, phase)
-    if "latency" in phase.item.info:
-        out += zero_load(ctx, ports, phase)
-    if "gap" in phase.item.info:
-        out += busy_outputs(ports, phase)
-    if "fair" in phase.item.info:
-        out += turns(phase)
-    if "stalls" in phase.item.info:
-        out += stalls(ports, phase)
+    """Everything that always holds, then what the item asks for."""
+    t = trace(ctx, phase)
+    out = conservation(t, phase) + whole(t, phase) + once_in_order(t, phase) + credit_kept(t, phase)
+    for key, goal in GOALS.items():
+        if key in phase.item.info:
+            out += goal(ctx, t, phase)
     return out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the switch: every beat, freed cell and counter of every port, content and cycle."""
+"""Tests of the switch: every beat in and out and every event of every port, content and cycle, against the model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ import pyuvm
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseTest
 from tb.switch.env import plan
-from tb.switch.sequences import Gaps, HotSpot, Incast, Permutation, Random, TooLong, Unknown, ZeroLoad
+from tb.switch.sequences_bad import Malformed, TooLong
+from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroLoad
+from tb.switch.sequences_flow import Headroom, Pauses
+from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks
+from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 
 
 class SwitchTest(PhaseTest):
-    """A test on the design's number of ports."""
+    """A test on the design that the run's parameters describe."""
 
     def build_phase(self) -> None:
-        type(self).plan = plan(RunContext.from_env().param("PORTS", 8))
+        type(self).plan = plan(RunContext.from_env())
         super().build_phase()
 
 
@@ -28,48 +32,83 @@ class zero_load(SwitchTest):
 
 @pyuvm.test()
 class random_traffic(SwitchTest):
-    """Random traffic, gaps and stalls."""
+    """Random traffic, holes, stalls, credits, groups of every mode."""
 
     sequences = (Random,)
 
 
 @pyuvm.test()
 class permutation(SwitchTest):
-    """Full rate without contention."""
+    """Full rate without contention, every size class."""
 
     sequences = (Permutation,)
 
 
 @pyuvm.test()
 class incast(SwitchTest):
-    """N inputs to one output: each once in N grants."""
+    """N inputs to one output: each once in N grants, nothing lost."""
 
     sequences = (Incast,)
 
 
 @pyuvm.test()
 class hot_spot(SwitchTest):
-    """A slow output and full buffers."""
+    """Other outputs beside a hot one; then full buffers."""
 
-    sequences = (HotSpot,)
-
-
-@pyuvm.test()
-class gaps(SwitchTest):
-    """A match holds over gaps and stalls."""
-
-    sequences = (Gaps,)
+    sequences = (HotSpot, FullBuffers)
 
 
 @pyuvm.test()
-class unknown_destination(SwitchTest):
-    """Frames to nowhere are dropped whole and counted."""
+class lanes(SwitchTest):
+    """Lanes take turns; one that is held back does not stop the others."""
 
-    sequences = (Unknown,)
+    sequences = (Lanes,)
 
 
 @pyuvm.test()
-class too_long(SwitchTest):
-    """Frames beyond the largest length are cut and counted."""
+class multicast(SwitchTest):
+    """Multicast into each other's sets, dead branches, unicast beside it."""
 
-    sequences = (TooLong,)
+    sequences = (Multicast,)
+
+
+@pyuvm.test()
+class port_events(SwitchTest):
+    """Ports down and up at random; the time to the first beat on a new way."""
+
+    sequences = (PortEvents, Reroute)
+
+
+@pyuvm.test()
+class pfc(SwitchTest):
+    """Pause by lane both ways; headroom, with enough of it and with a cell less."""
+
+    sequences = (Headroom, Pauses)
+
+
+@pyuvm.test()
+class ecn(SwitchTest):
+    """Marks by depth; checksum and FCS stay right."""
+
+    sequences = (Marks,)
+
+
+@pyuvm.test()
+class malformed(SwitchTest):
+    """Frames that are wrong, for nowhere, too long or lying: dropped whole, cut, marked, counted."""
+
+    sequences = (Malformed, TooLong)
+
+
+@pyuvm.test()
+class volume(SwitchTest):
+    """Many packets; what the model takes for them beside what the bench takes."""
+
+    sequences = (Volume,)
+
+
+@pyuvm.test()
+class eighty(SwitchTest):
+    """Eighty ports: what it costs to build and to run."""
+
+    sequences = (Eighty,)

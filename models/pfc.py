@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headroom of a paused lane: cells that can still arrive after its buffer asked for a pause (IEEE 802.1Qbb).
+
+In order: the pause frame waits for a largest frame that its own side has begun, is sent, crosses both PHYs and the
+cable; the upstream port reacts; what its egress FIFO holds then still comes; so does what is on the cable and in the
+PHYs; and the switch itself takes some cycles from a beat to the pause. Until the upstream port reacts it sends at the
+wire's rate. Bytes become cells at the worst packing: frames a byte longer than a whole number of cells.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from models.spec import spec
+
+PAUSE_FRAME = 64  # bytes, FCS included (IEEE 802.1Qbb)
+
+
+def worst_cells(data: int, cell: int, overhead: int, smallest: int = 64) -> int:
+    """Most cells that ``data`` bytes of the wire (preamble, gap and FCS counted) can fill: whole frames and one more.
+
+    A frame of k cells and one byte takes k + 1 cells; the shorter, the worse, but no frame is below ``smallest``.
+    A cell that is larger than a smallest frame is filled by one of them.
+    """
+    if data <= 0:
+        return 0
+    # one frame that just needs k cells: bytes on the wire for k cells
+    choices = []
+    for k in range(1, 4):
+        size = max(smallest, (k - 1) * cell + 1)
+        if -(-size // cell) == k:
+            choices.append((k, size + overhead))
+    best = max(choices, key=lambda c: c[0] / c[1])
+    full, rest = divmod(data, best[1])
+    # the rest is the head of one more frame: it will fill all of its cells
+    return full * best[0] + (best[0] if rest else 0)
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """Parts of a headroom. ``response``: cycles from the pause to the upstream port's last start, cable and PHYs both
+    ways; ``arriving``: cells of that time; ``queued``: cells of the upstream egress FIFO; ``pipeline``: of the switch.
+    """
+
+    response: int
+    arriving: int
+    queued: int
+    pipeline: int
+
+    @property
+    def cells(self) -> int:
+        """All of it."""
+        return self.arriving + self.queued + self.pipeline
+
+
+def headroom(
+    metres: float, *, phy: str = "llfec", roce: bool = True, cell: int = 64, egress: int | None = None
+) -> Headroom:
+    """Headroom of a lane behind a cable of ``metres``; ``egress``: beats of the upstream egress FIFO (default: spec).
+
+    A stream of a beat a cycle brings at most a cell a cycle, however the frames are packed: where the wire's bytes
+    could fill more, that bound holds.
+    """
+    figures = spec()
+    rate = figures.integer("link.rate_bytes")
+    overhead = figures.integer("link.overhead_roce" if roce else "link.overhead_native")
+    period = float(figures.value("clock.period_ns"))
+    largest = figures.integer("frame.max_beats") * 64 + overhead
+    stages = ("tx_cdc", "tx_pcs", "tx_serdes", "rx_serdes", "rx_pcs", "rx_fec", "rx_cdc")
+    flight = sum(float(figures.value(f"phy.{phy}.{s}")) for s in stages)
+    flight += metres * float(figures.value("cable.ns_per_m_fibre"))
+    one_way = math.ceil(flight / period)
+    sending = math.ceil((largest + PAUSE_FRAME + overhead) / rate)
+    response = sending + 2 * one_way + figures.cycles("pfc.reaction")
+    arriving = min(response, worst_cells(response * rate, cell, overhead))
+    queued = figures.integer("switch.egress_beats") if egress is None else egress
+    # decided `lookup` cycles after it entered, held a cycle later, paused one more; beats of those cycles are inside
+    pipeline = figures.cycles("latency.switch.lookup") + 2
+    return Headroom(response, arriving, queued, pipeline)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What single sequences ask for: latency, full rate, fairness, hot spots, lanes. Read off the records alone.
+
+:data:`GOALS`: key of ``info`` -> check. The value under the key says what is wanted; each check describes it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from models.spec import spec
+from tb.common.result import Result
+from tb.common.run import RunContext
+from tb.common.uvm import PhaseRecords
+from tb.switch.goals_flow import GOALS_FLOW
+from tb.switch.trace import Trace, latencies
+
+Goal = Callable[[RunContext, Trace, PhaseRecords], list[str]]
+PROFILE = ("native", "RoCE")
+
+
+def _figure(ctx: RunContext, name: str, value: float, unit: str, **rest: Any) -> None:
+    result = Result(ctx.run_dir)
+    result.figure(name, value, unit, ports=int(ctx.param("PORTS", 8)), **rest)
+    result.save()
+
+
+def latency(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Frames that are alone take the sum of the latency table; stored ones a cycle more for each further beat."""
+    want = phase.item.info["latency"]
+    beats = np.concatenate([out.beats for out in t.left]) if t.shape.saf else 1
+    times = Counter((latencies(t) - (beats - 1)).tolist())
+    worst = max(times)
+    sizes = phase.item.info["sizes"]
+    _figure(ctx, "switch_cycles", worst, "cycles", target=40, passed=worst < 40, load="zero", pairs="all", sizes=sizes)
+    return [] if set(times) == {want} else [f"zero-load latency is {dict(times)} cycles (value: frames), not {want}"]
+
+
+def stream_limited(size: int, overhead: int, width: int) -> bool:
+    """A frame of ``size`` bytes takes longer on the stream (a beat a cycle) than on the wire."""
+    return -(-size // width) * spec().integer("link.rate_bytes") > size + overhead
+
+
+def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Outputs that have work in every cycle send a beat in every cycle: one size class of the permutation."""
+    out, share = [], []
+    size = int(phase.item.info["busy"])
+    for o, m in enumerate(t.m):
+        if not len(m):
+            out.append(f"output {o} sent nothing")
+            continue
+        at = m["cycle"].astype(np.int64)
+        share.append(len(at) / (at[-1] - at[0] + 1))
+        if share[-1] < 1:
+            out.append(f"output {o}: {len(at)} beats in {at[-1] - at[0] + 1} cycles, frames of {size} bytes")
+    overhead = spec().integer("link.overhead_roce" if t.roce else "link.overhead_native")
+    rate = spec().integer("link.rate_bytes")
+    per_cycle = size / -(-size // t.shape.data_bytes)
+    wire = size * rate / (size + overhead)
+    _figure(
+        ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",
+        target=100, passed=not out, bytes_a_cycle=round(per_cycle, 2), wire_bytes_a_cycle=round(wire, 2),
+        limit="stream" if stream_limited(size, overhead, t.shape.data_bytes) else "wire",
+    )  # fmt: skip
+    return out
+
+
+def fair(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """In any N frames in a row of this output with N persistent inputs, each input is served once."""
+    o = phase.item.info["fair"]
+    order = t.left[o].source
+    counts = np.bincount(order, minlength=t.shape.ports)
+    inputs = np.flatnonzero(counts)
+    n = len(inputs)
+    if n < 2:
+        return [f"output {o}: frames of {n} input(s): the test tests nothing"]
+    until = int(counts[inputs].min()) * n  # until the first of them has nothing left
+    for k in range(until - n + 1):
+        if len(set(order[k : k + n].tolist())) != n:
+            return [f"output {o}: frames {k}..{k + n - 1} came from inputs {order[k : k + n].tolist()}, not each once"]
+    return []
+
+
+def shares(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """S16: beats of each source at this output while all had work, as a share; none below half of its due."""
+    o = phase.item.info["shares"]
+    out = t.left[o]
+    last = min(out.end[out.source == p].max() for p in np.unique(out.source))
+    there = out.end <= last
+    beats = np.bincount(out.source[there], weights=out.beats[there], minlength=t.shape.ports)
+    part = beats / beats.sum()
+    used = part[part > 0]
+    _figure(ctx, "least_share", round(100 * float(used.min()) * len(used), 1), "percent", target=50,
+            passed=bool(used.min() * len(used) > 0.5), shares=[round(100 * float(x), 1) for x in part])  # fmt: skip
+    return [] if used.min() * len(used) > 0.5 else [f"output {o}: shares of the inputs are {part.round(3).tolist()}"]
+
+
+def stalls(_ctx: RunContext, t: Trace, _phase: PhaseRecords) -> list[str]:
+    """Some input, which played without a pause, had to wait: its buffer was full."""
+    waited = [p for p, r in enumerate(t.s) if len(r) > 1 and np.diff(r["cycle"].astype(np.int64)).max() > 1]
+    return [] if waited else ["no input ever waited for a free cell: the test tests nothing"]
+
+
+_cool: dict[str, dict[str, float]] = {}
+
+
+def cool(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Outputs beside a hot spot: the same frames for them, with and without it, are through at about the same time.
+
+    ``info["cool"]`` is (name of the pair, "with" or "without", the hot output).
+    """
+    pair, which, hot = phase.item.info["cool"]
+    ends = [int(out.end.max()) for o, out in enumerate(t.left) if o != hot and len(out.end)]
+    _cool.setdefault(pair, {})[which] = max(ends) - phase.item.info["from"]
+    done = _cool[pair]
+    if len(done) < 2:
+        return []
+    ratio = done["with"] / done["without"]
+    _figure(ctx, "beside_hot_spot", round(100 * ratio, 1), "percent", target=115, passed=ratio <= 1.15,
+            meaning="time of the other outputs' frames with a hot spot, against without")  # fmt: skip
+    return (
+        [] if ratio <= 1.15 else [f"the hot spot slows other outputs: {done['with']} against {done['without']} cycles"]
+    )
+
+
+def load(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Latency under load as figures; nothing to pass."""
+    times = latencies(t)
+    if not len(times):
+        return ["nothing left the switch"]
+    for key, value in (("mean", times.mean()), ("p99", np.percentile(times, 99)), ("max", times.max())):
+        _figure(ctx, f"latency_{phase.item.info['load']}_{key}", round(float(value), 1), "cycles",
+                frames=len(times), profile=PROFILE[t.roce], alloc=t.shape.alloc)  # fmt: skip
+    return []
+
+
+def lanes_turn(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """S5: while an input has frames of every lane for this output, any LANES frames in a row are of each lane once."""
+    source, o = phase.item.info["lanes_turn"]
+    out = t.left[o]
+    order = out.lane[out.source == source]
+    n = t.shape.lanes
+    until = int(np.bincount(order, minlength=n).min()) * n
+    skip = phase.item.info.get("lanes_from", 0)
+    for k in range(skip, until - n + 1):
+        if len(set(order[k : k + n].tolist())) != n:
+            return [f"output {o}: frames {k}.. are of lanes {order[k : k + n].tolist()}, not each once"]
+    return [] if until > 2 * n else [f"output {o}: {until} frames: the test tests nothing"]
+
+
+def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """S16: while one lane of this output is held back, the others fill it; the lane goes on afterwards."""
+    o, lane, begin, end = phase.item.info["blocked_lane"]
+    out = t.left[o]
+    store = spec().cycles("latency.switch.cross") + 2
+    inside = (out.cycle >= begin + store) & (out.cycle < end)
+    if (out.lane[inside] == lane).any():
+        return [f"output {o}: a frame of lane {lane} left while that lane was held back"]
+    at = t.m[o]["cycle"].astype(np.int64)
+    count = int(((at >= begin + store) & (at < end)).sum())
+    share = count / (end - begin - store)
+    _figure(ctx, "beside_blocked_lane", round(100 * share, 1), "percent", target=95, passed=share > 0.95, lane=lane)
+    if share <= 0.95:
+        return [f"output {o}: {count} beats of other lanes in {end - begin - store} cycles beside lane {lane}"]
+    return [] if (out.lane == lane).any() else [f"output {o}: lane {lane} never came"]
+
+
+GOALS: dict[str, Goal] = {
+    "latency": latency, "busy": busy, "fair": fair, "shares": shares, "stalls": stalls, "cool": cool, "load": load,
+    "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW,
+}  # fmt: skip

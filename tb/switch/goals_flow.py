@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that sequences ask for, continued: multicast, drops, pauses, marks, ways around a dead port."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+
+from tb.common.beats import frames_from_beats
+from tb.common.result import Result
+from tb.common.run import RunContext
+from tb.common.uvm import PhaseRecords
+from tb.switch.trace import Trace, bits_of
+
+CODES = ("", "malformed", "unknown", "long", "overflow", "no way", "cut", "short", "aborted")
+
+
+def codes(t: Trace, phase: PhaseRecords) -> dict[str, int]:
+    """Drops of a phase by reason."""
+    bits = bits_of(phase.rows["drop.evt"], 4 * t.shape.ports).reshape(-1, t.shape.ports, 4)
+    seen = np.bincount((bits @ np.array([1, 2, 4, 8])).ravel(), minlength=len(CODES))
+    return {name: int(n) for name, n in zip(CODES, seen.tolist(), strict=False) if name}
+
+
+def multicast(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """S6: each multicast frame leaves each port of its set but its own input, and no other, once.
+
+    ``info["multicast"]``: {input: {number: set of ports}}; ports that are down all the time are not in the sets.
+    """
+    wanted = phase.item.info["multicast"]
+    seen: dict[tuple[int, int], list[int]] = {}
+    for o, out in enumerate(t.left):
+        for p, n in zip(out.source.tolist(), out.number.tolist(), strict=True):
+            seen.setdefault((p, n), []).append(o)
+    bad = []
+    for p, frames in wanted.items():
+        for n, ports in frames.items():
+            got = seen.get((p, n), [])
+            if sorted(got) != sorted(ports):
+                bad.append(f"multicast frame {n} of input {p} left by {got}, its set is {sorted(ports)}")
+    return bad[:5]
+
+
+def want_codes(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Exactly so many drops of each reason; None: at least one."""
+    found = codes(t, phase)
+    out = []
+    for name, n in phase.item.info["codes"].items():
+        if (n is None and not found[name]) or (n is not None and found[name] != n):
+            out.append(f"drops for '{name}': {found[name]}, wanted {'some' if n is None else n}")
+    return out
+
+
+def survivors(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Frames that leave, whole, are exactly those of ``info["survivors"]``: {input: numbers}."""
+    out = []
+    for p, numbers in phase.item.info["survivors"].items():
+        got = np.concatenate([x.number[(x.source == p) & ~x.damaged] for x in t.left])
+        lost, extra = np.setdiff1d(numbers, got), np.setdiff1d(got, numbers)
+        if len(lost) or len(extra):
+            out.append(f"input {p}: good frames {lost[:5].tolist()} lost, bad frames {extra[:5].tolist()} delivered")
+    return out
+
+
+def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """S13, S14: what arrives after the pause, ``cells`` of it, fits, or with a cell less room does not.
+
+    ``info["headroom"]``: (input, lane, cells that arrive after the beat that brought the pause, lossless).
+    """
+    p, lane, cells, lossless = phase.item.info["headroom"]
+    bits = bits_of(phase.rows["s_pause.evt"], t.shape.ports * t.shape.lanes)[:, p * t.shape.lanes + lane]
+    raised = np.flatnonzero(bits)
+    out = []
+    if not len(raised):
+        return [f"input {p}, lane {lane} was never paused: the test tests nothing"]
+    lost = codes(t, phase)["overflow"]
+    if lossless and lost:
+        out.append(f"{lost} frames lost though {cells} cells of headroom were kept")
+    if not lossless and not lost:
+        out.append("a cell less than the headroom, and nothing was lost: the test of losslessness cannot fail")
+    result = Result(ctx.run_dir)
+    result.figure("pfc_headroom", cells, "cells", quota=t.shape.quota, xoff=phase.item.cfg["xoff"])
+    result.save()
+    return out
+
+
+def marks(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Marked frames: CE where the sender was ECN capable, checksum and FCS right, all other bytes as they were.
+
+    ``info["marks"]``: "some" must be marked, "all" that can be, or "none".
+    """
+    out, changed, able = [], 0, 0
+    sent = [frames_from_beats(r, t.shape.axis) for r in t.s]
+    for o, m in enumerate(t.m):
+        for k, frame in enumerate(frames_from_beats(m, t.shape.axis)):
+            data = frame.data
+            was = sent[int(t.left[o].source[k])][int(t.left[o].number[k])].data
+            if zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
+                out.append(f"output {o}, frame {k}: FCS wrong")
+            total = sum(int.from_bytes(data[i : i + 2], "big") for i in range(14, 34, 2))
+            if (total & 0xFFFF) + (total >> 16) not in (0xFFFF, 0x1FFFE):
+                out.append(f"output {o}, frame {k}: IPv4 checksum wrong")
+            able += was[15] & 3 in (1, 2)
+            if data == was:
+                continue
+            changed += 1
+            if was[15] & 3 not in (1, 2) or data[15] != was[15] | 3:
+                out.append(f"output {o}, frame {k}: ECN field {was[15] & 3} became {data[15] & 3}")
+            if (data[:15], data[16:24], data[26:-4]) != (was[:15], was[16:24], was[26:-4]):
+                out.append(f"output {o}, frame {k}: a mark changed other bytes")
+    events = int(bits_of(phase.rows["ecn.evt"], t.shape.ports).sum())
+    if events != changed:
+        out.append(f"{events} marks counted, {changed} frames changed")
+    want = phase.item.info["marks"]
+    if (
+        (want == "none" and changed)
+        or (want == "some" and not 0 < changed < able)
+        or (want == "all" and changed != able)
+    ):
+        out.append(f"{changed} of {able} frames marked, wanted {want}")
+    return out[:8]
+
+
+def reroute(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Cycles from a port's end to the first beat on the new way, for a frame that waited for it and for a new one.
+
+    ``info["reroute"]``: (cycle of port_up's fall, new output, input, number of the waiting frame, of the new one).
+    """
+    at, o, p, queued, new = phase.item.info["reroute"]
+    out = t.left[o]
+    result = Result(ctx.run_dir)
+    bad = []
+    for key, number in (("queued", queued), ("new", new)):
+        when = out.cycle[(out.source == p) & (out.number == number)]
+        if not len(when):
+            bad.append(f"the {key} frame did not leave by output {o}")
+            continue
+        result.figure(f"reroute_{key}", int(when[0]) - at, "cycles", after="port_up low to m_axis of the new way")
+    result.save()
+    return bad
+
+
+GOALS_FLOW: dict[str, Callable[[RunContext, Trace, PhaseRecords], list[str]]] = {
+    "multicast": multicast, "codes": want_codes, "survivors": survivors, "headroom": headroom, "marks": marks,
+    "reroute": reroute,
+}  # fmt: skip

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stimulus of the switch: many inputs for one output, hot spots, lanes, marks by depth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tb.common.uvm import PhaseItem
+from tb.switch.frames import fit
+from tb.switch.stimulus import SwitchSequence, name
+
+
+class Incast(SwitchSequence):
+    """All inputs to one output, each with frames waiting all the time: each is served once in N grants."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Frames of one size, of mixed sizes, large ones, mixed with a slow output; buffers fill."""
+        s = self.shape
+        item = self.begin("incast", index, rng)
+        roce = item.cfg["roce"]
+        target = int(rng.integers(s.ports))
+        low, high, count = ((640, 641, 20), (65, 1500, 20), (2000, s.largest, 12), (65, 1500, 20))[index % 4]
+        for i in range(s.ports):
+            size = fit(rng.integers(min(low, s.largest - 1), min(high, s.largest) + 1, count), roce)
+            dest = self.dest(item, rng, np.full(count, target))
+            lanes = np.full(count, index % s.lanes)
+            item.info["batch"][i] = self.batch(item, rng, dest, size, lanes=lanes)
+        if index % 4 == 3:
+            item.ready[name("m", target)] = rng.random(500) < 0.6
+        item.info["fair"] = target
+        item.info["shares"] = target
+        if index % 4 == 2 and s.ports > 2:
+            item.info["stalls"] = True
+        return self.finish(item, rng)
+
+
+class HotSpot(SwitchSequence):
+    """The same frames for the other outputs with (even phases) and without (odd) too many for one hot output."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """A third of each input's frames is for the hot output, which is slow; buffers take the excess."""
+        s = self.shape
+        rng = self.ctx.rng(f"hot_spot/{index // 2}")  # a pair of phases has the same frames
+        item = self.begin("hot_spot", index, rng, roce=index // 2 % 2)
+        hot, n = int(rng.integers(s.ports)), 60
+        cool_ports = [p for p in range(s.ports) if p != hot]
+        with_it = index % 2 == 0
+        for i in range(s.ports):
+            turn = np.array([cool_ports[(i + k) % len(cool_ports)] for k in range(n)])
+            to_hot = np.arange(n) % 3 == 2
+            size = fit(rng.integers(64, 400, n), item.cfg["roce"])
+            b = self.batch(item, rng, self.dest(item, rng, np.where(to_hot, hot, turn)), size, load=0.7)
+            if not with_it:
+                for key in ("size", "dest", "lane", "cycle", "stated", "damage", "ecn", "grh", "flow"):
+                    setattr(b, key, getattr(b, key)[~to_hot])
+            item.info["batch"][i] = b
+        item.ready[name("m", hot)] = np.arange(100) % 3 == 0
+        item.info |= {"cool": (f"pair{index // 2}", "with" if with_it else "without", hot), "from": self.start_at}
+        item.info["load"] = "hot_spot" if with_it else "no_hot_spot"
+        return self.finish(item, rng)
+
+
+class FullBuffers(SwitchSequence):
+    """Half of the traffic to one slow output until the inputs stall; nothing is lost, everything comes through."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Large frames, so that few fill a buffer."""
+        s = self.shape
+        item = self.begin("full", index, rng)
+        hot, n = int(rng.integers(s.ports)), 2 * s.cells // s.max_beats + 12
+        for i in range(s.ports):
+            out = np.where(rng.random(n) < 0.7, hot, rng.integers(s.ports, size=n))
+            size = self.sizes(rng, n, "large", item.cfg["roce"])
+            item.info["batch"][i] = self.batch(item, rng, self.dest(item, rng, out), size, gaps=0.2)
+        item.ready[name("m", hot)] = np.arange(97) % 3 == 0
+        item.info["stalls"] = True
+        return self.finish(item, rng)
+
+
+class Lanes(SwitchSequence):
+    """S5, S16: lanes share an output in turns; one that is held back does not stop the others."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Even phases: an input with frames of every lane. Odd: one lane paused, by pause or for want of credit."""
+        s = self.shape
+        item = self.begin("lanes", index, rng, roce=index // 2 % 2)
+        roce = item.cfg["roce"]
+        target = int(rng.integers(s.ports))
+        if index % 2 == 0:
+            n = 6 * s.lanes
+            for i in range(s.ports):
+                lanes = np.tile(rng.permutation(s.lanes), 6)
+                dest = self.dest(item, rng, np.full(n, target))
+                size = fit(np.full(n, 200), roce)
+                item.info["batch"][i] = self.batch(item, rng, dest, size, lanes=lanes)
+            item.ready[name("m", target)] = rng.random(200) < 0.9
+            item.info |= {"lanes_turn": (0, target), "lanes_from": s.lanes, "shares": target}
+            return self.finish(item, rng)
+        lane = int(rng.integers(s.lanes))
+        begin, end = self.start_at, self.start_at + 1500
+        bit = 1 << (target * s.lanes + lane)
+        item.info["pause"] = [(begin - 10, bit), (end, 0)]
+        beats = -(-fit(300, roce) // s.data_bytes)
+        n = int(2000 // s.ports // beats) + 8
+        for i in range(s.ports):
+            lanes = rng.integers(s.lanes, size=n)
+            lanes = np.where(lanes == lane, (lane + 1) % s.lanes, lanes)
+            lanes[: min(4, s.quota // int(beats))] = lane  # first in line: what a queue without lanes would choke on
+            item.info["batch"][i] = self.batch(
+                item, rng, self.dest(item, rng, np.full(n, target)), fit(np.full(n, 300), roce), lanes=lanes
+            )
+        # the first frames of other lanes arrive behind those that are held back
+        item.info["blocked_lane"] = (target, lane, begin + 80, end)
+        return self.finish(item, rng)
+
+
+class Marks(SwitchSequence):
+    """ECN: queues of a known depth; checksum and FCS stay right, capable frames are marked and no others."""
+
+    phases = 3
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Never, from depth three on, always."""
+        s = self.shape
+        item = self.begin("marks", index, rng, roce=1)
+        item.cfg["ecn_at"] = (0, 3, 1)[index % 3]
+        item.info["marks"] = ("none", "some", "all")[index % 3]
+        n = 24
+        for i in range(s.ports):
+            out = np.where(rng.random(n) < 0.6, 1, rng.integers(s.ports, size=n))
+            size = np.concatenate((rng.integers(64, 200, n - 6), rng.integers(4 * 64 - 3, 4 * 64 + 8, 6)))
+            item.info["batch"][i] = self.batch(item, rng, self.dest(item, rng, out), size, load=0.6)
+        self.slow(item, rng, 0.4, 0.5)
+        return self.finish(item, rng)
