@@ -30,7 +30,8 @@ def freed(t: Trace, phase: PhaseRecords) -> Ints:
 def conservation(t: Trace, phase: PhaseRecords) -> list[str]:
     """Each beat that entered gave one cell back; with ports that die a beat may have been swallowed, an abort added."""
     back = freed(t, phase).sum(axis=1)
-    taken = np.array([len(r) for r in t.s])
+    up = phase.item.cfg["up"]  # a port that is down from the start on swallows everything
+    taken = np.array([len(r) * (up >> p & 1) for p, r in enumerate(t.s)])
     if not phase.item.info["port_up"]:
         return [f"input {p}: {taken[p]} beats in, {back[p]} cells given back" for p in np.flatnonzero(back != taken)]
     codes = bits_of(phase.rows["drop.evt"], 4 * t.shape.ports).reshape(-1, t.shape.ports, 4) @ np.array([1, 2, 4, 8])

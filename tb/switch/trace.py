@@ -66,9 +66,12 @@ def trace(ctx: RunContext, phase: PhaseRecords) -> Trace:
         first, last = spans(r)
         at = cycles(r)
         entered.append(Entered(first, at[first], at[last], last - first + 1, lanes_of(r, first, roce, s.lanes)))
-    for r in outs:
+    live = phase.rows["live.evt"]
+    state = bits_of(live, s.ports)
+    for o, r in enumerate(outs):
         first, last = spans(r)
         at = cycles(r)
+        first = _after_falls(first, last, at, cycles(live)[state[:, o] == 0])
         source, number = tags(r, first, roce)
         damaged = (r["side"][last][:, 0] != 0) if len(last) else np.zeros(0, np.bool_)
         lane = lanes_of(r, first, roce, s.lanes)
@@ -76,9 +79,19 @@ def trace(ctx: RunContext, phase: PhaseRecords) -> Trace:
     return Trace(s, roce, entered, left, ins, outs)
 
 
+def _after_falls(first: Ints, last: Ints, at: Ints, falls: Ints) -> Ints:
+    """First beats of frames, when a port that fell in the middle of a frame began a new one after it came back."""
+    if not len(first) or not len(falls):
+        return first
+    index = np.searchsorted(falls, at[last], side="right") - 1
+    fall = np.where(index < 0, 0, falls[np.maximum(index, 0)])
+    found: Ints = np.maximum(first, np.searchsorted(at, fall))
+    return found
+
+
 def bits_of(rows: Records, width: int) -> npt.NDArray[np.uint8]:
     """(events, bits) of a recorded vector."""
-    raw = np.ascontiguousarray(rows["value"]).view(np.uint8).reshape(len(rows), -1)
+    raw = np.ascontiguousarray(rows["value"]).view(np.uint8).reshape(len(rows), -(-width // 32) * 4)
     return np.unpackbits(raw, axis=1, bitorder="little")[:, :width]
 
 
