@@ -65,7 +65,7 @@ class SwitchConfig:
         word = (1 << 16) - 1
         for name, low, high in (
             ("ports", 2, 80), ("lanes", 1, 8), ("cells", 2, 1 << 24), ("max_beats", 1, 1 << 16), ("egress", 2, 1 << 16),
-            ("addr_w", 1, 32 if self.roce else 21), ("groups", 2, 1 << 16), ("alloc", ROUND_ROBIN, ONE_FIFO),
+            ("addr_w", 1, 21), ("groups", 2, 1 << 16), ("alloc", ROUND_ROBIN, ONE_FIFO),
             ("prefix", 0, (1 << 32) - 1), ("seed", 0, word), ("xoff", 0, word), ("xon", 0, word), ("ecn", 0, word),
             ("credit_init", 0, word), ("adapt_shift", 0, 15),
         ):  # fmt: skip

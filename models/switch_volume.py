@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The golden model of the switch over a whole stimulus at once: what enters, leaves, is dropped, and in which cycle.
 
-"At cycle *c*" of a table write, of ports or of pauses means: the design's input pin shows the value during *c*.
+"At cycle *c*" of a table write, of ports or of pauses means: the design's input pin shows the value during *c*. Cycle 0
+is the first one out of reset; the players offer nothing before cycle 1.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from models.kernel import Stuck
 from models.switch_config import SwitchConfig
+from models.switch_core import DONE, FULL, run
+from models.switch_ecn import mark
+from models.switch_header import headers
+from models.switch_state import (
+    INSIDE, K_DROP, K_ECN, K_FREE, K_LIVE, K_LOST, K_MC_LOST, K_OUT, K_PAUSE, META_INPUT, META_LAST, META_MARKED,
+    META_USER, NEXT, NH, NK, LOG, NOW, REASONS, Feed, State, fresh, shape, words,
+)  # fmt: skip
 
 Array = npt.NDArray[Any]
 EVENT = np.dtype([("cycle", "<i8"), ("value", "<i8")])
@@ -22,6 +31,8 @@ OUT = np.dtype(
 )
 """A beat that left: ``beat`` counts the played beats of ``input``, -1 is an abort beat; ``user`` as ``m_axis_tuser``
 (with the last beat only); ``marked`` on every beat of a frame that the ECN stage changes."""
+_LOG_ROWS = 1 << 17
+_LAST = 1
 
 
 @dataclass
@@ -52,8 +63,8 @@ class Outcome:
     (``out``, ``lost``, ``ecn``).
 
     ``taken``: cycle at which each played beat was accepted. ``drop``: codes; ``free``: two bits a lane, lane 0 lowest.
-    ``pause``, ``live``: (cycle, whole vector) of each change, the first at cycle 0.
-    ``end``: first cycle of which nothing was left to do.
+    ``pause``, ``live``: (cycle, whole vector) of each change, the first at cycle 0. ``counters``: frames by reason of
+    F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do.
     """
 
     taken: list[Array]
@@ -66,13 +77,218 @@ class Outcome:
     pause: list[tuple[int, int]]
     live: list[tuple[int, int]]
     end: int
-    counters: dict[str, int] = field(default_factory=dict)
+    counters: dict[str, int]
+    _config: SwitchConfig = field(repr=False)
+    _beats: Sequence[Array] = field(repr=False)
 
     def out_beats(self, output: int) -> tuple[Array, Array]:
         """(data, keep) of the beats that left ``output``, as they left it."""
-        raise NotImplementedError
+        rows = self.out[output]
+        width = self._config.data_bytes
+        data = np.zeros((len(rows), width), np.uint8)
+        keep = np.zeros((len(rows), width // 8), np.uint8)
+        for i, played in enumerate(self._beats):
+            mine = np.flatnonzero((rows["input"] == i) & (rows["beat"] >= 0))
+            data[mine] = played["data"][rows["beat"][mine]]
+            keep[mine] = played["keep"][rows["beat"][mine], : width // 8]
+        aborts = rows["beat"] < 0
+        keep[aborts, 0] = 1
+        marked = np.flatnonzero(rows["marked"])
+        starts = np.flatnonzero(np.concatenate(([True], rows["last"][:-1])) | (rows["beat"] < 0)) if len(rows) else []
+        ends = np.flatnonzero(rows["last"]) + 1
+        for first in np.intersect1d(starts, marked).tolist():
+            after = ends[np.searchsorted(ends, first + 1)] if len(ends) and ends[-1] > first else len(rows)
+            self._mark(data, keep, rows, first, int(after))
+        return data, keep
+
+    def _mark(self, data: Array, keep: Array, rows: Array, first: int, after: int) -> None:
+        """The ECN stage's work on the frame of rows ``first`` to ``after``."""
+        valid = np.unpackbits(keep[first:after], axis=1, bitorder="little").astype(bool)
+        frame = data[first:after][valid].tobytes()
+        new = mark(frame, self._config.data_bytes, bool(rows["user"][after - 1]))
+        part = data[first:after]
+        part[valid] = np.frombuffer(new, np.uint8)
+
+
+def _patterns(given: Sequence[Array | None] | None, ports: int, name: str) -> tuple[Array, Array]:
+    """(bits of all, (offset, length) of each output)."""
+    chosen = list(given) if given is not None else [None] * ports
+    if len(chosen) != ports:
+        raise ValueError(f"{name} has {len(chosen)} entries; allowed: one an output, {ports}")
+    at = np.zeros((ports, 2), np.int64)
+    bits = [np.zeros(0, np.uint8)]
+    offset = 0
+    for o, pattern in enumerate(chosen):
+        if pattern is not None:
+            flat = np.asarray(pattern).astype(np.uint8)
+            at[o] = offset, len(flat)
+            offset += len(flat)
+            bits.append(flat)
+    return np.concatenate(bits), at
+
+
+def _events(given: Sequence[tuple[int, ...]], columns: int, name: str) -> Array:
+    """Timed values as numbers, in order of cycles."""
+    rows = np.array(list(given), np.int64).reshape(-1, columns)
+    if np.any(np.diff(rows[:, 0]) < 0):
+        raise ValueError(f"{name}: cycles fall; allowed: in order")
+    return rows
+
+
+def _check(config: SwitchConfig, stimulus: Stimulus) -> None:
+    """The core trusts its numbers: ValueError for one that names nothing."""
+    for name, values, limit in (
+        ("table: index", [t[1] for t in stimulus.table], 1 << config.addr_w),
+        ("table: group", [t[3] for t in stimulus.table], config.groups),
+        ("groups: group", [g[1] for g in stimulus.groups], config.groups),
+        ("groups: mode", [g[2] for g in stimulus.groups], 4),
+        ("groups: ports", [g[3] for g in stimulus.groups], 1 << config.ports),
+    ):
+        for value in values:
+            if not 0 <= value < limit:
+                raise ValueError(f"{name} is {value}; allowed: 0 to {limit - 1}")
+
+
+def feed(
+    config: SwitchConfig, stimulus: Stimulus, cycle: Sequence[Array], last: Sequence[Array], key: Sequence[Array],
+    head: Array,
+) -> Feed:  # fmt: skip
+    """The core's stimulus from arrays by input: earliest cycle, last flag, row of ``head`` (-1 behind a first beat)."""
+    p, lanes = config.ports, config.lanes
+    _check(config, stimulus)
+    if len(cycle) != p:
+        raise ValueError(f"beats has {len(cycle)} entries; allowed: one an input, {p}")
+    count = np.array([len(x) for x in cycle], np.int64)
+    end = np.cumsum(count)
+    table = _events(stimulus.table, 4, "table")
+    groups = [(t, g, mode, *words(mask)) for t, g, mode, mask in stimulus.groups]
+    sets = np.array([g[3:] for g in groups], np.uint64).reshape(-1, 2)
+    ups = np.array([words(mask & (1 << p) - 1) for _, mask in stimulus.port_up], np.uint64).reshape(-1, 2)
+    bits = [[mask >> n & 1 for n in range(p * lanes)] for _, mask in stimulus.pause]
+    ready, ready_at = _patterns(stimulus.ready, p, "ready")
+    credit, credit_at = _patterns(stimulus.credit_ready, p, "credit_ready")
+    return Feed(
+        off=end - count, end=end, cycle=np.concatenate(cycle).astype(np.int64),
+        last=np.concatenate(last).astype(np.int64), key=np.concatenate(key).astype(np.int64),
+        taken=np.full(int(end[-1]), -1, np.int64), head=np.ascontiguousarray(head),
+        ready=ready, ready_at=ready_at, credit=credit, credit_at=credit_at,
+        tables=np.column_stack([table[:, 0], table[:, 1], np.where(table[:, 2] != 0, table[:, 3], -1)]),
+        groups=_events([g[:3] for g in groups], 3, "groups"), group_sets=sets,
+        ups=_events([(t,) for t, _ in stimulus.port_up], 1, "port_up")[:, 0].copy(), up_sets=ups,
+        pauses=_events([(t,) for t, _ in stimulus.pause], 1, "pause")[:, 0].copy(),
+        pause_bits=np.array(bits, np.int64).reshape(-1, p * lanes),
+    )  # fmt: skip
+
+
+def play(config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int) -> tuple[Array, State]:
+    """Run a feed to its end: the log of the kinds in ``record``, in order of evaluation, and the last state."""
+    c = shape(config, record, stimulus.gate)
+    state = fresh(c, config.groups, _LOG_ROWS + 64 * c.ports)
+    state.inp[:, NEXT] = given.off
+    parts = []
+    while True:
+        why = run(c, state, given, stimulus.max_cycles)
+        parts.append(state.log[: state.g[LOG]].copy())
+        state.g[LOG] = 0
+        if why == DONE:
+            return np.concatenate(parts), state
+        if why != FULL:
+            raise Stuck(_where(config, given, state, stimulus.max_cycles))
+
+
+def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
+    """What a switch that does not come to its end still holds."""
+    texts = [
+        f"input {i}: {int(given.end[i] - state.inp[i, NEXT])} beats to play, {int(state.inp[i, INSIDE])} inside"
+        for i in range(config.ports)
+        if state.inp[i, INSIDE] or given.end[i] > state.inp[i, NEXT]
+    ]
+    return f"switch still busy at cycle {limit}: {'; '.join(texts) or 'credits or events outstanding'}"
+
+
+def _by_port(log: Array, kind: int, ports: int) -> list[Array]:
+    """Events of a kind, by port."""
+    rows = log[log[:, 1] == kind]
+    found = []
+    for p in range(ports):
+        mine = rows[rows[:, 2] == p]
+        events = np.zeros(len(mine), EVENT)
+        events["cycle"], events["value"] = mine[:, 0], mine[:, 3]
+        found.append(events)
+    return found
+
+
+def _free(log: Array, ports: int) -> list[Array]:
+    """``free_cells`` of each input where it is not 0."""
+    found = []
+    for events in _by_port(log, K_FREE, ports):
+        cycles, index = np.unique(events["cycle"], return_inverse=True)
+        merged = np.zeros(len(cycles), EVENT)
+        merged["cycle"] = cycles
+        np.add.at(merged["value"], index, 1 << 2 * events["value"])
+        found.append(merged)
+    return found
+
+
+def _vector(log: Array, kind: int) -> list[tuple[int, int]]:
+    """Changes of single bits as changes of the whole vector."""
+    changes = [(0, 0)]
+    for cycle, _, n, value in log[log[:, 1] == kind].tolist():
+        word = changes[-1][1] & ~(1 << n) | value << n
+        if changes[-1][0] == cycle:
+            changes.pop()
+        changes.append((cycle, word))
+    return changes
+
+
+def departures(log: Array, ports: int, off: Array) -> list[Array]:
+    """Beats that left each output."""
+    rows = log[log[:, 1] == K_OUT]
+    meta = rows[:, 2]
+    found = []
+    for o in range(ports):
+        mine = (meta & 0xFF) == o
+        out = np.zeros(int(mine.sum()), OUT)
+        out["cycle"], bits, beat = rows[mine, 0], meta[mine], rows[mine, 3]
+        out["input"] = bits >> META_INPUT & 0xFF
+        out["beat"] = np.where(beat < 0, beat, beat - off[out["input"]])
+        for name, at in (("last", META_LAST), ("user", META_USER), ("marked", META_MARKED)):
+            out[name] = bits >> at & 1
+        found.append(out)
+    return found
+
+
+def _count(log: Array) -> dict[str, int]:
+    """Frames by what became of them."""
+    codes = log[log[:, 1] == K_DROP, 3]
+    found = {name: int((codes == n).sum()) for n, name in enumerate(REASONS) if name}
+    for name, kind in (("mc_lost", K_MC_LOST), ("lost", K_LOST), ("ecn", K_ECN)):
+        found[name] = int((log[:, 1] == kind).sum())
+    return found
 
 
 def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     """Run to the end. Raises ValueError for a stimulus that cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
-    raise NotImplementedError
+    beats = stimulus.beats
+    last = [b["flags"] & _LAST for b in beats]
+    everywhere = bool(stimulus.port_up)  # behind an abort beat a frame begins wherever the stream is
+    firsts = [
+        np.ones(len(x), bool) if everywhere else np.concatenate(([True], x[:-1] != 0)) if len(x) else np.zeros(0, bool)
+        for x in last
+    ]
+    heads, keys, n = [np.zeros((0, NH), np.int64)], [], 0
+    for b, first in zip(beats, firsts, strict=True):
+        valid = np.unpackbits(b["keep"][first], axis=1).sum(axis=1)
+        heads.append(headers(config, b["data"][first], valid))
+        keys.append(np.where(first, n + np.cumsum(first) - 1, -1))
+        n += int(first.sum())
+    given = feed(config, stimulus, [b["cycle"] for b in beats], last, keys, np.concatenate(heads))
+    kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
+    log, state = play(config, stimulus, given, kinds)
+    p = config.ports
+    return Outcome(
+        taken=[given.taken[given.off[i] : given.end[i]].copy() for i in range(p)],
+        out=departures(log, p, given.off), drop=_by_port(log, K_DROP, p), mc_lost=_by_port(log, K_MC_LOST, p),
+        free=_free(log, p), lost=_by_port(log, K_LOST, p), ecn=_by_port(log, K_ECN, p), pause=_vector(log, K_PAUSE),
+        live=_vector(log, K_LIVE), end=int(state.g[NOW]), counters=_count(log), _config=config, _beats=beats,
+    )  # fmt: skip

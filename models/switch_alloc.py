@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unicast matching of one cycle: rules M3 to M6 of docs/switch.md, on sets of ports.
+
+Before: ``req[o]`` holds the inputs that ask for output ``o`` (M1), LEFT_IN and LEFT_OUT who may be matched. Each match
+is handed to :func:`models.switch_queue.match` as it is found. Two arbiters are here for the literature only.
+"""
+
+from __future__ import annotations
+
+from models.switch_config import ONE_FIFO, ROUND_ROBIN, WAVEFRONT, WRONG_POINTER
+from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined
+from models.switch_queue import match
+from models.switch_state import (
+    ACCEPT, FIRST, GOT, GRANT, LEFT_IN, LEFT_OUT, Q_FILL, Q_HEAD, WAVE, Shape, State,
+)  # fmt: skip
+
+
+@inlined
+def _grant(c: Shape, s: State, moves: bool) -> bool:
+    """Each output left grants; False when none can. An output that nobody asks for is left no longer."""
+    m = s.m
+    any_ = False
+    for w in range(c.words):
+        m[GOT, w] = ZERO
+    for w in range(c.words):
+        outs = m[LEFT_OUT, w]
+        while outs != ZERO:
+            o = w * 64 + ctz(outs)
+            outs &= outs - ONE
+            low = s.req[o, 0] & m[LEFT_IN, 0]
+            high = s.req[o, 1] & m[LEFT_IN, 1]
+            if low | high == ZERO:
+                m[LEFT_OUT, w] &= ~bit(o)
+                continue
+            i = first_from(low, high, s.out[o, GRANT])
+            s.grants[i, o >> 6] |= bit(o)
+            m[GOT, i >> 6] |= bit(i)
+            any_ = True
+            if moves:
+                s.out[o, GRANT] = i + 1 if i + 1 < c.ports else 0
+    return any_
+
+
+@inlined
+def _accept(c: Shape, s: State, first: bool, moves_grant: bool) -> None:
+    """Each input with grants accepts one; in a ``first`` iteration the pointers move."""
+    m = s.m
+    for w in range(c.words):
+        ins = m[GOT, w]
+        while ins != ZERO:
+            i = w * 64 + ctz(ins)
+            ins &= ins - ONE
+            o = first_from(s.grants[i, 0], s.grants[i, 1], s.inp[i, ACCEPT])
+            s.grants[i, 0] = ZERO
+            s.grants[i, 1] = ZERO
+            m[LEFT_IN, w] &= ~bit(i)
+            m[LEFT_OUT, o >> 6] &= ~bit(o)
+            match(c, s, i, o)
+            if first:
+                s.inp[i, ACCEPT] = o + 1 if o + 1 < c.ports else 0
+                if moves_grant:
+                    s.out[o, GRANT] = i + 1 if i + 1 < c.ports else 0
+
+
+@inlined
+def _transpose(c: Shape, s: State) -> None:
+    """``grants[i]``: outputs that input i may ask for; LEFT_IN: inputs that ask at all."""
+    m = s.m
+    for w in range(c.words):
+        m[GOT, w] = ZERO
+    for w in range(c.words):
+        outs = m[LEFT_OUT, w]
+        while outs != ZERO:
+            o = w * 64 + ctz(outs)
+            outs &= outs - ONE
+            for v in range(c.words):
+                ins = s.req[o, v]
+                m[GOT, v] |= ins
+                while ins != ZERO:
+                    s.grants[v * 64 + ctz(ins), w] |= bit(o)
+                    ins &= ins - ONE
+    for w in range(c.words):
+        m[LEFT_IN, w] = m[GOT, w]
+
+
+@inlined
+def _one_each(c: Shape, s: State) -> None:
+    """M5, first half: each input asks for one output, the first at or after its pointer."""
+    _transpose(c, s)
+    for o in range(c.ports):
+        s.req[o, 0] = ZERO
+        s.req[o, 1] = ZERO
+    for w in range(c.words):
+        ins = s.m[LEFT_IN, w]
+        while ins != ZERO:
+            i = w * 64 + ctz(ins)
+            ins &= ins - ONE
+            o = first_from(s.grants[i, 0], s.grants[i, 1], s.inp[i, ACCEPT])
+            s.grants[i, 0] = ZERO
+            s.grants[i, 1] = ZERO
+            s.req[o, w] |= bit(i)
+
+
+@inlined
+def _oldest_only(c: Shape, s: State) -> None:
+    """One FIFO an input: it asks for the output of its oldest frame alone."""
+    for i in range(c.ports):
+        oldest = -1
+        best = 0
+        for o in range(c.ports):
+            if s.q[i, o, Q_FILL]:
+                first = s.frm[i, s.q[i, o, Q_HEAD], FIRST]
+                if oldest < 0 or first < best:
+                    oldest = o
+                    best = first
+        for o in range(c.ports):
+            if o != oldest:
+                s.req[o, i >> 6] &= ~bit(i)
+
+
+@inlined
+def _wavefront(c: Shape, s: State) -> None:
+    """M6."""
+    _transpose(c, s)
+    m = s.m
+    p = c.ports
+    wave = s.g[WAVE]
+    found = False
+    for k in range(p):
+        left = ZERO
+        for w in range(c.words):
+            ins = m[LEFT_IN, w]
+            while ins != ZERO:
+                i = w * 64 + ctz(ins)
+                ins &= ins - ONE
+                o = wave + k - i
+                if o < 0:
+                    o += p
+                if o >= p:
+                    o -= p
+                if has(s.grants[i], o) and has(m[LEFT_OUT], o):
+                    m[LEFT_IN, w] &= ~bit(i)
+                    m[LEFT_OUT, o >> 6] &= ~bit(o)
+                    match(c, s, i, o)
+                    found = True
+            left |= m[LEFT_IN, w]
+        if left == ZERO:
+            break
+    for w in range(c.words):
+        ins = m[GOT, w]
+        while ins != ZERO:
+            i = w * 64 + ctz(ins)
+            ins &= ins - ONE
+            s.grants[i, 0] = ZERO
+            s.grants[i, 1] = ZERO
+    if found:
+        s.g[WAVE] = wave + 1 if wave + 1 < p else 0
+
+
+@inlined
+def allocate(c: Shape, s: State) -> None:
+    """All matches of the cycle."""
+    if c.alloc == WAVEFRONT:
+        _wavefront(c, s)
+        return
+    if c.alloc == ROUND_ROBIN:
+        _one_each(c, s)
+    elif c.alloc == ONE_FIFO:
+        _oldest_only(c, s)
+    wrong = c.alloc == WRONG_POINTER
+    rounds = c.alloc if ROUND_ROBIN < c.alloc < WAVEFRONT else 1
+    for k in range(rounds):
+        if not _grant(c, s, wrong):
+            break
+        _accept(c, s, k == 0, not wrong)

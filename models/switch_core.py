@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One cycle of the switch, and many: the order in which a cycle's parts are evaluated.
+
+Registers are read before they are written: entrances, beats taken and matches look at what the cycle shows; stored
+beats, counters and ports' states become visible by being written after all who read them.
+"""
+
+from __future__ import annotations
+
+from models.switch_entrance import entrances, gates, gates_settled
+from models.switch_exit import credits_out, exits, lives, lives_settle, settle, takes
+from models.switch_forward import decisions, moves, pauses, stages
+from models.switch_jit import ZERO, compiled, inlined
+from models.switch_match import match_all
+from models.switch_queue import empty
+from models.switch_state import (
+    ALL, AT_GROUP, AT_PAUSE, AT_TABLE, AT_UP, BUSY_IN, DEPTH, DISCARDS, IN_ASK, LIVE, LOG, MOVES, NEXT, NOW, OUT_WAITS,
+    PAUSE, PAUSE_BEFORE, PICK, PIPE, UNSETTLED, UP, Feed, Shape, State,
+)  # fmt: skip
+
+DONE, FULL, LIMIT = range(3)
+
+
+@inlined
+def _ports(s: State, f: Feed) -> None:
+    """``port_up`` as this cycle shows it."""
+    n = s.g[AT_UP]
+    while n < len(f.ups) and f.ups[n] <= s.g[NOW]:
+        s.m[UP, 0] = f.up_sets[n, 0]
+        s.m[UP, 1] = f.up_sets[n, 1]
+        n += 1
+        s.g[UNSETTLED] = 1
+    s.g[AT_UP] = n
+
+
+@inlined
+def _writes(c: Shape, s: State, f: Feed) -> None:
+    """End of a cycle: table and group writes, and pauses, as the next cycle sees them."""
+    t = s.g[NOW]
+    n = s.g[AT_TABLE]
+    while n < len(f.tables) and f.tables[n, 0] <= t:
+        s.table[f.tables[n, 1]] = f.tables[n, 2]
+        n += 1
+    s.g[AT_TABLE] = n
+    n = s.g[AT_GROUP]
+    while n < len(f.groups) and f.groups[n, 0] <= t:
+        group = f.groups[n, 1]
+        s.modes[group] = f.groups[n, 2]
+        s.members[group, 0] = f.group_sets[n, 0]
+        s.members[group, 1] = f.group_sets[n, 1]
+        n += 1
+    s.g[AT_GROUP] = n
+    n = s.g[AT_PAUSE]
+    while n < len(f.pauses) and f.pauses[n] <= t:
+        for o in range(c.ports):
+            for v in range(c.lanes):
+                s.ol[o, v, PAUSE_BEFORE] = f.pause_bits[n, o * c.lanes + v]
+        n += 1
+    s.g[AT_PAUSE] = n
+
+
+@inlined
+def cycle(c: Shape, s: State, f: Feed) -> None:
+    """Evaluate cycle NOW; NOW is one more afterwards."""
+    held_changed = s.g[UNSETTLED]
+    s.g[UNSETTLED] = 0
+    _ports(s, f)
+    lives(c, s)
+    entrances(c, s, f)
+    takes(c, s, f)
+    match_all(c, s)
+    if s.m[LIVE, 0] != s.m[ALL, 0] or s.m[LIVE, 1] != s.m[ALL, 1]:
+        moves(c, s)
+    stages(c, s, f)
+    if c.pfc and held_changed:
+        pauses(c, s)
+    decisions(c, s, f)
+    exits(c, s, f)
+    settle(c, s)
+    if c.gate:
+        gates(c, s)
+    lives_settle(c, s)
+    _writes(c, s, f)
+    s.g[NOW] += 1
+
+
+@inlined
+def quiet(c: Shape, s: State) -> bool:
+    """Whether the next cycles change nothing unless something comes from outside."""
+    if s.g[UNSETTLED] or s.g[PIPE] or s.g[MOVES] or s.g[PICK] >= 0:
+        return False
+    m = s.m
+    if not (empty(m[BUSY_IN]) and empty(m[IN_ASK]) and empty(m[DISCARDS]) and empty(m[OUT_WAITS])):
+        return False
+    for w in range(c.words):
+        if m[UP, w] != m[LIVE, w]:
+            return False
+        for v in range(c.lanes):
+            if s.mc[v, w] != ZERO:
+                return False
+    return not credits_out(c, s) and (c.gate == 0 or gates_settled(c, s))
+
+
+@inlined
+def _next_event(c: Shape, s: State, f: Feed) -> int:
+    """The first cycle, from NOW on, in which something comes from outside; -1: never again."""
+    best = -1
+    for i in range(c.ports):
+        n = s.inp[i, NEXT]
+        if n < f.end[i] and (best < 0 or f.cycle[n] < best):
+            best = f.cycle[n]
+    if s.g[AT_UP] < len(f.ups) and (best < 0 or f.ups[s.g[AT_UP]] < best):
+        best = f.ups[s.g[AT_UP]]
+    if s.g[AT_TABLE] < len(f.tables) and (best < 0 or f.tables[s.g[AT_TABLE], 0] < best):
+        best = f.tables[s.g[AT_TABLE], 0]
+    if s.g[AT_GROUP] < len(f.groups) and (best < 0 or f.groups[s.g[AT_GROUP], 0] < best):
+        best = f.groups[s.g[AT_GROUP], 0]
+    if s.g[AT_PAUSE] < len(f.pauses) and (best < 0 or f.pauses[s.g[AT_PAUSE]] < best):
+        best = f.pauses[s.g[AT_PAUSE]]
+    return best if best < 0 else max(best, s.g[NOW])
+
+
+@inlined
+def skip_to(s: State, t: int) -> None:
+    """Nothing happens before ``t``: the pipe's lists of cycles long gone are forgotten."""
+    if t > s.g[NOW]:
+        for stage in range(DEPTH):
+            s.ent[stage, 0] = 0
+        s.g[NOW] = t
+
+
+@compiled
+def run(c: Shape, s: State, f: Feed, limit: int) -> int:
+    """Cycles up to the end, to ``limit``, or until the log wants to be emptied: DONE, LIMIT or FULL."""
+    room = len(s.log) - (12 + 2 * c.lanes) * c.ports
+    while s.g[NOW] < limit:
+        if s.g[LOG] > room:
+            return FULL
+        if quiet(c, s):
+            t = _next_event(c, s, f)
+            if t < 0:
+                return DONE
+            skip_to(s, min(t, limit))
+            if t >= limit:
+                break
+        cycle(c, s, f)
+    return LIMIT

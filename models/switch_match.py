@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cycle matches, and to whom the outputs are open: rules O4, M1, M7 and M8 of docs/switch.md."""
+
+from __future__ import annotations
+
+from models.switch_alloc import allocate
+from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined
+from models.switch_queue import discard, empty, hold, leave, log
+from models.switch_state import (
+    ALL, BOOKED, BUSY_IN, BUSY_OUT, CREDIT, DISCARDS, IN_ASK, K_MC_LOST, LANES_OK, LEFT_IN, LEFT_OUT, LIVE, ML, MP,
+    NOW, OUT_ASK, PAUSE_BEFORE, PICK, PICK_AT, PICK_LANE, Q_HEAD, SET, TO_DISCARD, TO_SET, Shape, State,
+)  # fmt: skip
+
+
+@inlined
+def has_room(c: Shape, s: State, o: int) -> bool:
+    """O4: room for a largest frame and a beat that may be taken now."""
+    return s.out[o, BOOKED] <= c.egress - c.beats - 1
+
+
+@inlined
+def lane_ok(c: Shape, s: State, o: int, v: int) -> bool:
+    """O4: credit and pause of a lane."""
+    return (not c.credit_en or s.ol[o, v, CREDIT] > c.beats) and not s.ol[o, v, PAUSE_BEFORE]
+
+
+@inlined
+def _pick(c: Shape, s: State) -> None:
+    """M8: one multicast frame is picked."""
+    low = ZERO
+    high = ZERO
+    for v in range(c.lanes):
+        low |= s.mc[v, 0]
+        high |= s.mc[v, 1]
+    if low | high == ZERO:
+        return
+    i = first_from(low, high, s.g[MP])
+    v = s.inp[i, ML]
+    while not has(s.mc[v], i):
+        v = v + 1 if v + 1 < c.lanes else 0
+    s.g[PICK] = i
+    s.g[PICK_AT] = s.g[NOW]
+    s.g[PICK_LANE] = v
+
+
+@inlined
+def _multicast(c: Shape, s: State) -> None:
+    """M8: what is picked holds its input and outputs (in LEFT_IN, LEFT_OUT), and is matched when all are free."""
+    i = s.g[PICK]
+    if i < 0:
+        _pick(c, s)
+        return
+    if s.g[NOW] < s.g[PICK_AT] + 2:
+        return
+    v = s.g[PICK_LANE]
+    q = c.ports * c.lanes + v
+    slot = s.q[i, q, Q_HEAD]
+    m = s.m
+    ready = not has(m[BUSY_IN], i)
+    for w in range(c.words):
+        m[SET, w] = s.fset[i, slot, w] & m[LIVE, w]
+        if m[SET, w] & m[BUSY_OUT, w] != ZERO:
+            ready = False
+        outs = m[SET, w]
+        while outs != ZERO:
+            o = w * 64 + ctz(outs)
+            outs &= outs - ONE
+            if not (has_room(c, s, o) and lane_ok(c, s, o, v)):
+                ready = False
+        m[LEFT_OUT, w] &= ~m[SET, w]
+    m[LEFT_IN, i >> 6] &= ~bit(i)
+    if not ready:
+        return
+    leave(c, s, i, q)
+    if empty(m[SET]):
+        hold(s, i, TO_DISCARD, slot)
+        log(c, s, s.g[NOW] + 1, K_MC_LOST, i, 1)
+    else:
+        hold(s, i, TO_SET, slot)
+        for w in range(c.words):
+            s.fset[i, slot, w] = m[SET, w]
+            m[BUSY_OUT, w] |= m[SET, w]
+    s.g[MP] = i + 1 if i + 1 < c.ports else 0
+    s.inp[i, ML] = v + 1 if v + 1 < c.lanes else 0
+    s.g[PICK] = -1
+
+
+@inlined
+def _requests(c: Shape, s: State) -> bool:
+    """M1: ``req`` of each output in LEFT_OUT, the lanes that are open; False when nobody asks."""
+    m = s.m
+    asked = False
+    for w in range(c.words):
+        outs = m[LEFT_OUT, w]
+        while outs != ZERO:
+            o = w * 64 + ctz(outs)
+            outs &= outs - ONE
+            low = ZERO
+            high = ZERO
+            lanes = 0
+            if has_room(c, s, o):
+                for v in range(c.lanes):
+                    if lane_ok(c, s, o, v):
+                        lanes |= 1 << v
+                        low |= s.col[o, v, 0]
+                        high |= s.col[o, v, 1]
+            low &= m[LEFT_IN, 0]
+            high &= m[LEFT_IN, 1]
+            if low | high == ZERO:
+                m[LEFT_OUT, w] &= ~bit(o)
+                continue
+            asked = True
+            s.req[o, 0] = low
+            s.req[o, 1] = high
+            s.out[o, LANES_OK] = lanes
+    return asked
+
+
+@inlined
+def match_all(c: Shape, s: State) -> None:
+    """All matches of the cycle; BUSY_IN and BUSY_OUT say who is not free (O5)."""
+    m = s.m
+    for w in range(c.words):
+        m[LEFT_IN, w] = m[ALL, w] & ~m[BUSY_IN, w]
+        m[LEFT_OUT, w] = m[LIVE, w] & ~m[BUSY_OUT, w]
+    _multicast(c, s)
+    some_in = False
+    some_out = False
+    for w in range(c.words):
+        ins = m[LEFT_IN, w] & m[DISCARDS, w]
+        m[LEFT_IN, w] &= m[IN_ASK, w] & ~ins
+        m[LEFT_OUT, w] &= m[OUT_ASK, w]
+        some_in |= m[LEFT_IN, w] != ZERO
+        some_out |= m[LEFT_OUT, w] != ZERO
+        while ins != ZERO:
+            discard(c, s, w * 64 + ctz(ins))
+            ins &= ins - ONE
+    if some_in and some_out and _requests(c, s):
+        allocate(c, s)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State of the switch's model as arrays: what the compiled core reads and writes.
+
+A row of an array belongs to one port, frame or queue, a column is named by one of the constants below. Registers show
+what they show during the cycle that is evaluated; comments name the rule of docs/switch.md where one is meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from models.spec import SpecError, spec
+from models.switch_config import SwitchConfig
+
+Array = npt.NDArray[Any]
+
+# columns of State.g: the whole switch
+(NOW, PIPE, MOVES, PICK, PICK_AT, PICK_LANE, MP, WAVE, UNSETTLED, LOG, TAKES, AT_TABLE, AT_GROUP, AT_UP, AT_PAUSE,
+ ADAPT, NG) = range(17)  # fmt: skip
+# rows of State.m: sets of ports. IN_ASK, OUT_ASK: with unicast frames; DISCARDS: with frames to discard;
+# LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now
+(ALL, UP, LIVE, LIVE_NEXT, BUSY_IN, BUSY_OUT, IN_ASK, OUT_ASK, DISCARDS, OUT_WAITS, LEFT_IN, LEFT_OUT, FRESH, SET, GOT,
+ NM) = range(16)  # fmt: skip
+# columns of State.inp
+(INSIDE, SWALLOWS, OPEN, NEXT, STREAM_FIRST, STREAM_LANE, ENTERED, OWN, CUR, ACCEPT, SPRAY, ML, DROPS, DROP_LANE, DEC,
+ FREE_N, QUEUED, NI) = range(18)  # fmt: skip
+# columns of State.out
+BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, NO = range(7)
+# columns of State.il (input, lane) and State.ol (output, lane)
+HELD, GATE, FREED, FREED_BEFORE, PAUSED, NIL = range(6)
+CREDIT, PEND, PAUSE, PAUSE_BEFORE, NOL = range(5)
+# columns of State.frm; KEY is the row of Feed.head
+(FIRST, STORED, TAKEN, DONE, LANE, NEED, GROUP, MODE, KEY, ABORTED, DAMAGED, MARK, LINK, CHOICE, NF) = range(15)
+# columns of State.q
+Q_HEAD, Q_TAIL, Q_FILL, NQ = range(4)
+# columns of State.pipe; BEAT is a played beat or one of the marks
+BEAT, SLOT, NP = range(3)
+NOTHING, ABORT, MOVE = -9, -1, -2
+DEPTH = 8  # cycles that the pipe remembers, a power of two above `lookup`
+# columns of State.fifo
+AT, SOURCE, META, NE = range(4)
+# owners of an input that are no output
+FREE_INPUT, TO_DISCARD, TO_SET = -1, -2, -3
+# columns of Feed.head (H1 to H4); ECT: a mark changes the frame
+H_LANE, H_BAD, H_DEST, H_NEED, H_FLOW, H_ECT, NH = range(7)
+# kinds of State.log
+(K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE, K_GRANT, K_STORED, K_TAKE, NK) = range(12)
+# bits of META
+META_INPUT, META_LANE, META_LAST, META_USER, META_MARKED = 8, 16, 20, 21, 22
+# reasons of F10
+MALFORMED, UNKNOWN, LONG, OVERFLOW, NO_WAY, CUT, SHORT, ABORTED_CODE = range(1, 9)
+REASONS = ("", "malformed", "unknown", "long", "overflow", "no way", "cut", "short", "aborted")
+
+
+class Shape(NamedTuple):
+    """Parameters and configuration as the core wants them, all numbers."""
+
+    ports: int
+    lanes: int
+    cells: int
+    quota: int
+    beats: int
+    egress: int
+    alloc: int
+    saf: int
+    pfc: int
+    xoff: int
+    xon: int
+    ecn: int
+    credit_en: int
+    credit_init: int
+    shift: int
+    gate: int
+    outside: int  # 1: FIFOs and sinks are not here: beats taken are logged, `booked` is lowered from outside
+    record: int  # set of kinds to log
+    words: int
+    prefix: int
+    addr_w: int
+    cross: int
+    free: int
+    count: int
+    ecn_at: int
+
+
+class State(NamedTuple):
+    """The registers. Shapes: P ports, L lanes, F frames an input, W = 2 words."""
+
+    g: Array  # (NG)
+    m: Array  # (NM, W) sets
+    inp: Array  # (P, NI)
+    out: Array  # (P, NO)
+    il: Array  # (P, L, NIL)
+    ol: Array  # (P, L, NOL)
+    frm: Array  # (P, F, NF)
+    fset: Array  # (P, F, W) ports of a frame
+    spare: Array  # (P, F) free rows of frm, a stack
+    q: Array  # (P, P*L + L + 1, NQ): unicast output * L + lane, multicast, discard
+    row: Array  # (P, L, W) outputs that an input has frames for
+    col: Array  # (P, L, W) inputs that have frames for an output
+    mc: Array  # (L, W) inputs with multicast frames
+    lp: Array  # (P, P) lane pointers
+    req: Array  # (P, W) scratch
+    grants: Array  # (P, W) scratch
+    pipe: Array  # (DEPTH, P, NP)
+    ent: Array  # (DEPTH, P + 1) count, then inputs with a frame in that stage
+    lev: Array  # (DEPTH, P, P) adaptive levels
+    fifo: Array  # (P, EGRESS, NE)
+    took: Array  # (P, 4) beats taken in this cycle: input, lane, owner, frame
+    table: Array  # (2^ADDR_W) group or -1
+    modes: Array  # (GROUPS)
+    members: Array  # (GROUPS, W)
+    log: Array  # (n, 4): cycle, kind, port, value
+
+
+class Feed(NamedTuple):
+    """What is done to the switch. Beats of input i are rows off[i] to end[i]."""
+
+    off: Array  # (P)
+    end: Array  # (P)
+    cycle: Array  # earliest
+    last: Array
+    key: Array  # row of head, -1 where no frame can begin
+    taken: Array  # written: cycle of acceptance, -1
+    head: Array  # (n, NH)
+    ready: Array  # bits of all patterns
+    ready_at: Array  # (P, 2) offset and length; length 0: always
+    credit: Array
+    credit_at: Array
+    tables: Array  # (n, 3): cycle, index, group or -1
+    groups: Array  # (n, 3): cycle, group, mode
+    group_sets: Array  # (n, W)
+    ups: Array  # (n)
+    up_sets: Array  # (n, W)
+    pauses: Array  # (n)
+    pause_bits: Array  # (n, P * L)
+
+
+def words(mask: int) -> list[int]:
+    """A set as two words."""
+    return [mask & (1 << 64) - 1, mask >> 64]
+
+
+def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool = False) -> Shape:
+    """The numbers of a configuration; raises SpecError when the latency table is not that of docs/switch.md."""
+    figure = {name: spec().cycles(f"latency.switch.{name}") for name in spec().section("latency.switch")}
+    for name, value in (("lookup", 5), ("store", 6), ("match", 1)):
+        if figure[name] != value:
+            raise SpecError(f"latency.switch.{name} is {figure[name]}; the rules of docs/switch.md give {value}")
+    address_bits = 32 if config.roce else 21
+    return Shape(
+        ports=config.ports, lanes=config.lanes, cells=config.depth, quota=config.quota, beats=config.beats,
+        egress=config.room, alloc=config.alloc, saf=int(config.saf), pfc=int(config.pfc), xoff=config.xoff,
+        xon=config.xon, ecn=config.ecn if config.roce else 0, credit_en=int(config.credit_en),
+        credit_init=config.credit_init, shift=config.adapt_shift, gate=int(gate), outside=int(outside), record=record,
+        words=1 if config.ports <= 64 else 2, prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
+        addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], count=figure["count"], ecn_at=figure["ecn"],
+    )  # fmt: skip
+
+
+def fresh(c: Shape, groups: int, log: int) -> State:
+    """The state in reset (M9 and the rest): at cycle 0, with room for ``log`` events."""
+    p, lanes, frames = c.ports, c.lanes, c.cells + DEPTH
+    i64, u64 = np.int64, np.uint64
+    state = State(
+        g=np.zeros(NG, i64), m=np.zeros((NM, 2), u64), inp=np.zeros((p, NI), i64), out=np.zeros((p, NO), i64),
+        il=np.zeros((p, lanes, NIL), i64), ol=np.zeros((p, lanes, NOL), i64), frm=np.zeros((p, frames, NF), i64),
+        fset=np.zeros((p, frames, 2), u64), spare=np.tile(np.arange(frames, dtype=np.int32)[::-1], (p, 1)),
+        q=np.zeros((p, p * lanes + lanes + 1, NQ), np.int32), row=np.zeros((p, lanes, 2), u64),
+        col=np.zeros((p, lanes, 2), u64), mc=np.zeros((lanes, 2), u64), lp=np.zeros((p, p), i64),
+        req=np.zeros((p, 2), u64), grants=np.zeros((p, 2), u64),
+        pipe=np.full((DEPTH, p, NP), NOTHING, i64), ent=np.zeros((DEPTH, p + 1), i64),
+        lev=np.zeros((DEPTH, p, p), np.uint8), fifo=np.zeros((p, c.egress, NE), i64), took=np.zeros((p, 4), i64),
+        table=np.full(1 << c.addr_w, -1, np.int32), modes=np.zeros(groups, i64), members=np.zeros((groups, 2), u64),
+        log=np.zeros((log, 4), i64),
+    )  # fmt: skip
+    state.m[ALL] = state.m[UP] = words((1 << p) - 1)
+    state.inp[:, STREAM_FIRST] = 1
+    state.inp[:, ENTERED] = -1
+    state.inp[:, OWN] = FREE_INPUT
+    state.inp[:, FREE_N] = frames
+    state.g[PICK] = -1
+    state.g[UNSETTLED] = 1
+    state.il[:, :, GATE] = c.quota
+    state.ol[:, :, CREDIT] = c.credit_init
+    return state
