@@ -36,7 +36,7 @@ TIMING = BUILD / "timing"
 MEMORY_MAP = Path(__file__).with_name("timing_mem.v")
 PERIOD_NS = 100.0
 ABC_TARGET_PS = 2000
-LIMIT_S = 900
+LIMIT_S = 2400
 CLOCK = "clk"
 
 YOSYS = """\

@@ -155,17 +155,17 @@ module fabric
   switch_node #(.USED(8'b1000_0011), .TAP("leaf0")) u_leaf0 (
       .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix), .cfg_link(cfg_link),
       .tbl_we(tbl_we[LEAF]), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_port(tbl_port),
-      .rx(leaf0_rx), .tx(leaf0_tx), .cnt_unknown(cnt_unknown[LEAF*32+:32]), .cnt_long()
+      .rx(leaf0_rx), .tx(leaf0_tx), .cnt_unknown(cnt_unknown[LEAF*32+:32])
   );
   switch_node #(.USED(8'b0000_0011), .TAP("spine")) u_spine (
       .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix), .cfg_link(cfg_link),
       .tbl_we(tbl_we[SPINE]), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_port(tbl_port),
-      .rx(spine_rx), .tx(spine_tx), .cnt_unknown(cnt_unknown[SPINE*32+:32]), .cnt_long()
+      .rx(spine_rx), .tx(spine_tx), .cnt_unknown(cnt_unknown[SPINE*32+:32])
   );
   switch_node #(.USED(8'b1000_0001), .TAP("leaf1")) u_leaf1 (
       .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix), .cfg_link(cfg_link),
       .tbl_we(tbl_we[LEAF1]), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_port(tbl_port),
-      .rx(leaf1_rx), .tx(leaf1_tx), .cnt_unknown(cnt_unknown[LEAF1*32+:32]), .cnt_long()
+      .rx(leaf1_rx), .tx(leaf1_tx), .cnt_unknown(cnt_unknown[LEAF1*32+:32])
   );
 
   cable u_leaf0_spine (

@@ -23,29 +23,56 @@ module switch_node
     input  wire  [PORTS*CABLE_W-1:0] rx,         /// from the cables
     /* verilator lint_on UNUSEDSIGNAL */
     output wire  [PORTS*CABLE_W-1:0] tx,         /// to the cables
-    output wire  [31:0]             cnt_unknown, /// frames dropped: unknown destination
-    output wire  [31:0]             cnt_long     /// frames cut at the largest length
+    output logic [31:0]             cnt_unknown  /// frames dropped: unknown destination, modulo 2^32
 );
+
+  localparam int GROUPS = 16;
+  localparam logic [3:0] DROP_UNKNOWN = 4'd2;  // docs/switch.md, F10
 
   /* verilator lint_off UNUSEDSIGNAL */  // the bits of idle ports
   wire [PORTS-1:0]     i_valid, i_last, o_valid, o_ready, o_last;
   wire [PORTS*512-1:0] i_data, o_data;
   wire [PORTS*64-1:0]  i_keep, o_keep;
-  wire [PORTS*8-1:0]   free_cells;
+  wire [PORTS*2-1:0]   free_cells;
   /* verilator lint_on UNUSEDSIGNAL */
+  wire [PORTS*4-1:0]   drop;
 
+  // Group n has port n alone; a destination's group is its port. Written in the first cycles after reset.
+  localparam int GW = $clog2(GROUPS);
+  logic [GW:0] grp;
+  wire grp_we = grp < (GW + 1)'(PORTS);
+  always_ff @(posedge clk) begin
+    if (rst) grp <= '0;
+    else if (grp_we) grp <= grp + 1'b1;
+  end
+
+  // One lane; the links hold the credits, so that the switch does not count them a second time.
   switch #(
       .PORTS(PORTS),
+      .GROUPS(GROUPS),
       .TAP_PREFIX(TAP)
   ) u_switch (
-      .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix),
-      .tbl_we(tbl_we), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_port(tbl_port),
+      .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix({10'd0, cfg_prefix}), .cfg_seed(16'd0), .cfg_pfc(1'b0),
+      .cfg_xoff(16'd0), .cfg_xon(16'd0), .cfg_ecn(16'd0), .cfg_credit_en(1'b0), .cfg_credit_init(16'd0),
+      .cfg_adapt_shift(4'd0), .port_up('1),
+      .tbl_we(tbl_we), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_group(GW'(tbl_port)),
+      .grp_we(grp_we), .grp_addr(grp[GW-1:0]), .grp_mode(2'd0), .grp_ports(PORTS'(1) << grp),
       .s_axis_tvalid(i_valid), .s_axis_tready(), .s_axis_tdata(i_data), .s_axis_tkeep(i_keep),
-      .s_axis_tlast(i_last),
+      .s_axis_tlast(i_last), .free_cells(free_cells), .s_pause(),
       .m_axis_tvalid(o_valid), .m_axis_tready(o_ready), .m_axis_tdata(o_data), .m_axis_tkeep(o_keep),
-      .m_axis_tlast(o_last),
-      .free_cells(free_cells), .cnt_drop_unknown(cnt_unknown), .cnt_drop_long(cnt_long)
+      .m_axis_tlast(o_last), .m_axis_tuser(), .m_credit('0), .m_pause('0),
+      .drop(drop), .mc_lost(), .lost(), .ecn(), .live()
   );
+
+  logic [$clog2(PORTS+1)-1:0] unknown_now;
+  always_comb begin
+    unknown_now = '0;
+    for (int p = 0; p < PORTS; p++) unknown_now = unknown_now + ($clog2(PORTS + 1))'(drop[p*4+:4] == DROP_UNKNOWN);
+  end
+  always_ff @(posedge clk) begin
+    if (rst) cnt_unknown <= '0;
+    else if (unknown_now != '0) cnt_unknown <= cnt_unknown + 32'(unknown_now);
+  end
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port
     if (USED[p]) begin : g_link
@@ -59,7 +86,7 @@ module switch_node
           .s_axis_tvalid(o_valid[p]), .s_axis_tready(o_ready[p]), .s_axis_tdata(o_data[p*512+:512]),
           .s_axis_tkeep(o_keep[p*64+:64]), .s_axis_tlast(o_last[p]),
           .m_axis_tvalid(i_valid[p]), .m_axis_tdata(i_data[p*512+:512]), .m_axis_tkeep(i_keep[p*64+:64]),
-          .m_axis_tlast(i_last[p]), .free_cells(free_cells[p*8+:8]),
+          .m_axis_tlast(i_last[p]), .free_cells({6'd0, free_cells[p*2+:2]}),
           .tx_tvalid(to_cable.tvalid), .tx_tdata(to_cable.tdata), .tx_tkeep(to_cable.tkeep),
           .tx_tlast(to_cable.tlast), .tx_ctl_valid(to_cable.ctl_valid), .tx_ctl_cf(to_cable.ctl_cf),
           .rx_tvalid(from_cable.tvalid), .rx_tdata(from_cable.tdata), .rx_tkeep(from_cable.tkeep),
