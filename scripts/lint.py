@@ -84,7 +84,8 @@ def checks(block: str | None) -> Iterator[Check]:
         yield Check("ruff check", [_venv("ruff"), "check", "."])
         yield Check("ruff format", [_venv("ruff"), "format", "--check", "."])
         yield Check("mypy", [sys.executable, "-m", "mypy"])
-        yield Check("generated files", [sys.executable, "-m", "scripts.gen_spec", "--check"])
+        for script in ("scripts.gen_spec", "scripts.gen_csr"):
+            yield Check(f"generated files: {script}", [sys.executable, "-m", script, "--check"])
 
 
 def _run(check: Check) -> tuple[int, str]:

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stimulus of the registers, made from the map itself: a register or field that the map gains is tested too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from models.registers import WORD, Block, Register
+from models.switch_csr import BOTH, COUNTERS, GLOBAL, PORT, READ, WRITE, Access, locate
+from models.switch_regs import BLOCKS
+from tb.common.run import RunContext
+from tb.common.uvm import PhaseItem, PhaseSequence
+from tb.switch_csr.access import Events, access_file
+from tb.switch_csr.env import design
+
+FULL = 0xFFFFFFFF
+SPACE = 1 << 17  # bytes that the port addresses
+
+
+def item(name: str, accesses: Sequence[Access], ports: int, events: Events | None = None) -> PhaseItem:
+    """A phase of accesses and events."""
+    one = PhaseItem(name)
+    events = events or Events.none(2, ports)
+    one.plays = {"events": events.records()}
+    one.files = {"axil.axil": access_file(accesses)}
+    one.info = {"accesses": list(accesses), "events": events}
+    one.max_cycles = 500_000
+    return one
+
+
+def every(ports: Sequence[int]) -> Iterator[tuple[Block, Register, int]]:
+    """Block, register and byte address of each register, those of a port for each of ``ports``."""
+    for block in BLOCKS:
+        for index in ports if block.stride else (0,):
+            for reg in block.registers:
+                yield block, reg, block.address(reg.name, index)
+
+
+def holes(ports: int) -> list[int]:
+    """Byte addresses without a register: in the blocks' gaps, behind each, of ports that are not there."""
+    found = [a for a in range(0, 0x200, WORD) if locate(a, ports) is None]
+    found += [a for p in (0, ports - 1) for a in range(PORT.address("CTRL", p), PORT.address("CTRL", p) + 0x100, WORD)]
+    found += [PORT.address(r.name, p) for p in (ports, PORT.count - 1, PORT.count, 255) for r in PORT.registers]
+    found += [1 << bit for bit in range(9, 17)] + [PORT.base - WORD, SPACE - WORD]
+    return sorted({a for a in found if a < SPACE and locate(a, ports) is None})
+
+
+class RegisterSequence(PhaseSequence):
+    """Knows the design's parameters."""
+
+    def __init__(self, name: str, ctx: RunContext) -> None:
+        super().__init__(name, ctx)
+        self.shape = design(ctx)
+        self.ports = self.shape["PORTS"]
+        self.some = sorted({0, self.ports // 2, self.ports - 1})
+
+
+class ResetValues(RegisterSequence):
+    """Every register of every port read once after reset."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Reads only."""
+        return item("reset", [Access(1, READ, a) for _, _, a in every(range(self.ports))], self.ports)
+
+
+class Bits(RegisterSequence):
+    """Walking ones, zeros and byte strobes on every register, read back after each write: fields that can be written
+    keep what was written, all others what they were."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """All global registers and those of some ports."""
+        accesses = []
+        for _, reg, addr in every(self.some):
+            values = [1 << bit for bit in range(32)] + [FULL ^ 1 << bit for bit in range(32)] + [0, FULL]
+            if not reg.writable:
+                values = [FULL, 0x5555AAAA]
+            for value in values:
+                accesses += [Access(1, WRITE, addr, value), Access(1, READ, addr)]
+            for strb in range(16):
+                accesses += [Access(1, WRITE, addr, int(rng.integers(1 << 32)), strb), Access(1, READ, addr)]
+        return item("bits", accesses, self.ports)
+
+
+class Addresses(RegisterSequence):
+    """Each register its own value, then all read; then where there is none: an error, and nothing else changes."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Phase 0: own values, first port last and unaligned addresses; phase 1: holes."""
+        known = list(every(range(self.ports)))
+        if index == 0:
+            places = [a + int(rng.integers(4)) for _, _, a in reversed(known)]
+            writes = [Access(1, WRITE, a, int(rng.integers(1 << 32))) for a in places]
+            return item("own values", writes + [Access(1, READ, a) for _, _, a in known], self.ports)
+        accesses = [Access(1, WRITE, a, int(rng.integers(1 << 32))) for _, _, a in known]
+        for addr in holes(self.ports):
+            accesses += [Access(1, READ, addr), Access(1, WRITE, addr, FULL)]
+        return item("holes", accesses + [Access(1, READ, a) for _, _, a in known], self.ports)
+
+
+class Wraps(RegisterSequence):
+    """Each counter from just below 2^32 by single events over the wrap; no other counts with it."""
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """One counter after the other, each on a port of its own turn; all counters are read at the end."""
+        events = Events.none(8000, self.ports)
+        accesses = []
+        at = 10
+        for i, name in enumerate(COUNTERS):
+            port = (i + index) % self.ports
+            addr = PORT.address(name, port)
+            accesses.append(Access(at, WRITE, addr, FULL - 1))
+            for k in range(4):
+                one_event(events, name, port, at + 20 + 20 * k)
+                accesses.append(Access(at + 30 + 20 * k, READ, addr))
+            at += 120
+        accesses += [Access(at, READ, a) for b, _, a in every(range(self.ports)) if b is PORT]
+        return item("wraps", accesses, self.ports, events)
+
+
+def one_event(events: Events, counter: str, port: int, cycle: int) -> None:
+    """The event of ``counter`` in one cycle. A last beat is a beat: both of its counters count."""
+    i = COUNTERS.index(counter)
+    if 4 <= i < 12:
+        events.column("drop")[cycle, port] = i - 3
+        return
+    columns = {
+        "FRAMES_IN": ("s_beat", "s_last"),
+        "BEATS_IN": ("s_beat",),
+        "FRAMES_OUT": ("m_beat", "m_last"),
+        "BEATS_OUT": ("m_beat",),
+        "LOST": ("lost",),
+        "MC_LOST": ("mc_lost",),
+        "ECN_MARKED": ("ecn",),
+    }
+    for column in columns[counter]:
+        events.column(column)[cycle, port] = 1
+
+
+class Races(RegisterSequence):
+    """Events at random densities up to one a cycle while counters are written and read: not one is lost."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """The density differs from phase to phase: 5 %, 30 %, 70 %, each cycle."""
+        density = (0.05, 0.3, 0.7, 1.0)[index]
+        span = 6000
+        events = Events.none(span + 1, self.ports)
+
+        def throw(share: float = density) -> npt.NDArray[np.bool_]:
+            return rng.random((span - 1, self.ports)) < share
+
+        for name in ("s_beat", "m_beat", "lost", "mc_lost", "ecn"):
+            events.column(name)[1:span] = throw()
+        for name in ("s", "m"):
+            events.column(f"{name}_last")[1:span] = events.column(f"{name}_beat")[1:span] & throw(0.4)
+        codes = rng.integers(1, 10, (span - 1, self.ports))  # 9 is no reason and not counted
+        events.column("drop")[1:span] = codes * throw()
+        for name in ("port_up", "live"):
+            events.column(name)[1:] = np.repeat(rng.random((span // 50 + 1, self.ports)) < 0.5, 50, axis=0)[:span]
+        accesses = []
+        for _ in range(450):
+            reg = PORT.registers[int(rng.integers(len(PORT.registers)))]
+            addr = PORT.address(reg.name, int(rng.integers(self.ports)))
+            near = int(rng.integers(1 << 32)) if rng.random() < 0.3 else FULL - int(rng.integers(4))
+            kind = int(rng.choice((READ, WRITE, BOTH)))
+            strb = int(rng.integers(16)) if rng.random() < 0.3 else 15
+            accesses.append(Access(1, kind, addr, near, strb))
+        accesses += [Access(span + 10, READ, a) for b, _, a in every(range(self.ports)) if b is PORT]
+        return item(f"races {density}", accesses, self.ports, events)
+
+
+class Tables(RegisterSequence):
+    """Entries and groups by index and command, the index counting up, what does not fit refused and counted."""
+
+    phases = 3
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Series over the ends of both tables, then random writes."""
+        entries, groups = 1 << self.shape["ADDR_W"], self.shape["GROUPS"]
+        accesses = []
+
+        def put(name: str, value: int, strb: int = 15) -> None:
+            accesses.append(Access(1, WRITE, GLOBAL.address(name), value, strb))
+
+        def get(*names: str) -> None:
+            accesses.extend(Access(1, READ, GLOBAL.address(n)) for n in names)
+
+        put("REFUSED", FULL - 2)
+        for start in (0, entries - 3, FULL - 1):
+            put("TABLE_INDEX", start)
+            for i in range(6):
+                put("TABLE_ENTRY", (i & 1) << 31 | int(rng.integers(groups)))
+            get("TABLE_INDEX", "REFUSED")
+        for start in (0, groups - 3, 0xFFFE):
+            put("GROUP_INDEX", start)
+            for i in range(6):
+                for word in range(3):
+                    put(f"GROUP_PORTS{word}", int(rng.integers(1 << 32)))
+                put("GROUP_MODE", i & 3)
+            get("GROUP_INDEX", "REFUSED")
+        for _ in range(60):
+            how = rng.random()
+            if how < 0.3:
+                put("TABLE_INDEX", int(rng.integers(2 * entries)))
+            elif how < 0.4:
+                put("GROUP_INDEX", int(rng.integers(2 * groups)))
+            elif how < 0.5:
+                put(f"GROUP_PORTS{rng.integers(3)}", int(rng.integers(1 << 32)), int(rng.integers(16)))
+            elif how < 0.8:
+                entry = int(rng.integers(2)) << 31 | int(rng.integers(2 * groups))
+                put("TABLE_ENTRY", entry, int(rng.choice((15, 15, 7, 8))))
+            else:
+                put("GROUP_MODE", int(rng.integers(4)), int(rng.choice((15, 15, 14, 1))))
+        get("TABLE_INDEX", "GROUP_INDEX", "REFUSED")
+        return item("tables", accesses, self.ports)
+
+
+class Bus(RegisterSequence):
+    """AW and W in any order and apart, answers that wait, a read and a write at once, gaps between accesses."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Random accesses to all registers, and some holes."""
+        known = [a for _, _, a in every(self.some)]
+        lost = holes(self.ports)
+        accesses = []
+        at = 1
+        for _ in range(400):
+            addr = int(rng.choice(lost if rng.random() < 0.1 else known))
+            a_late, w_late = (rng.integers(0, 8, 2) * (rng.random(2) < 0.5)).tolist()
+            hold = int(rng.integers(20)) if rng.random() < 0.4 else 0
+            kind = int(rng.choice((READ, WRITE, BOTH)))
+            accesses.append(
+                Access(at, kind, addr, int(rng.integers(1 << 32)), int(rng.integers(16)), a_late, w_late, hold)
+            )
+            at += int(rng.integers(0, 20))
+        return item("bus", accesses, self.ports)
