@@ -13,7 +13,7 @@ module switch_xbar #(
     input  wire  [              PORTS-1:0] x_valid,  /// output gets a beat
     input  wire  [PORTS*$clog2(PORTS)-1:0] x_sel,    /// from this input, by output
     output logic [              PORTS-1:0] q_valid,  /// beat of an output
-    output logic [                  W-1:0] q_beat [PORTS]   /// beats, by output
+    output wire  [                  W-1:0] q_beat [PORTS]   /// beats, by output
 );
 
   localparam int PW = $clog2(PORTS);
@@ -24,7 +24,9 @@ module switch_xbar #(
   end
   for (genvar o = 0; o < PORTS; o++) begin : g_out
     wire [PW-1:0] sel = x_sel[o*PW+:PW];
-    always_ff @(posedge clk) if (x_valid[o]) q_beat[o] <= x_beat[sel];
+    logic [W-1:0] beat;  // Icarus 11 lets no register out through a port that is an array: hence a net behind it
+    always_ff @(posedge clk) if (x_valid[o]) beat <= x_beat[sel];
+    assign q_beat[o] = beat;
   end
 
 endmodule
