@@ -1,63 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Golden model of the switch: virtual output queues, one iteration of round-robin grant and accept, cut-through.
+"""The switch as a component of the event kernel: the compiled core, with bytes and FIFOs around it.
 
-The rules are X1 to X9 of rtl/switch/README.md, the figures ``switch.*``, ``link.buffer_cells``,
-``frame.max_beats`` and ``latency.switch.*`` of spec/fabric.toml. The switch pulls beats from ``rx[i]``
-(:meth:`Switch.attach`; a link's ``rx``, or a player's FIFO) and pushes into ``out[o]``, from which a link or
-a sink pulls. ``freed[i]`` is called with (cycle, cells) for every ``free_cells`` that is not zero.
+The rules are those of docs/switch.md. The switch pulls beats from what is attached (:meth:`Switch.attach`; a link's
+``rx``, or a player's FIFO) and pushes into ``out[o]``, from which a link or a sink pulls. ``freed[i]`` is called with
+(cycle, cells) for every ``free_cells`` that is not zero. All ports are up; frames have one way each.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+
+import numpy as np
 
 from models.kernel import Beat, Component, Fifo, Kernel
-from models.spec import spec
+from models.switch_config import SwitchConfig
+from models.switch_core import DONE, run
+from models.switch_header import headers
+from models.switch_state import (
+    ALL, BOOKED, INSIDE, K_DROP, K_FREE, K_GRANT, K_STORED, K_TAKE, LIVE, LOG, META_INPUT, META_LAST, NEXT, NH, OPEN,
+    UNKNOWN, UNSETTLED, Feed, fresh, shape,
+)  # fmt: skip
+from models.switch_volume import Stimulus, feed
 
-INDEX_BITS = 10
-
-
-def destination(beat: bytes, roce: bool) -> int | None:
-    """Destination in a frame's first beat: DLID, or IPv4 address; None when the beat is too short for it."""
-    start, end = (30, 34) if roce else (2, 4)
-    return int.from_bytes(beat[start:end], "big") if len(beat) >= end else None
+_LOG_ROWS = 8192
+_FIRST_ROOM = 1024
 
 
 def nothing(_cycle: int, _cells: int) -> None:
     """A core that does not listen to ``free_cells``."""
 
 
-@dataclass
-class _Input:
-    """One input: its pipeline, its queues and its match."""
-
-    ports: int
-    rx: Fifo[Beat] | None = None
-    stages: deque[tuple[int, Beat]] = field(default_factory=deque)  # (cycle of the decision, beat)
-    used: int = 0  # cells, as the register will show it
-    changed: deque[tuple[int, int]] = field(default_factory=deque)  # (visible at, change of used)
-    # frame being decided
-    in_frame: bool = False
-    dst: int | None = None
-    stored: int = 0
-    cut: bool = False
-    # virtual output queues: (visible at, beat)
-    voq: list[deque[tuple[int, Beat]]] = field(default_factory=list)
-    match: int | None = None
-    match_from: int = 0  # the match may be used from this cycle on
-    idle_from: int = 0
-    accept_ptr: int = 0
-
-    def __post_init__(self) -> None:
-        self.voq = [deque() for _ in range(self.ports)]
-
-
 class Switch(Component):
     """The switch. Set the table (:meth:`route`) before frames arrive.
 
-    ``prefix``: bits 31:10 of the known IPv4 destinations, or bits 15:10 of the known DLIDs.
+    ``prefix``: ``destination >> 10`` of the known destinations. ``unknown_log``: (cycle, frames dropped so far) as a
+    counter behind the drop port shows it. Kept when ``trace`` is set: ``grants`` (cycle, input, output) and
+    ``stored_log`` (cycle at which a frame's first beat is decided to be stored, input).
     """
 
     def __init__(
@@ -65,160 +43,131 @@ class Switch(Component):
         cells: int | None = None, egress: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__(kernel, name)
-        s = spec()
+        self.config = SwitchConfig(
+            ports, cells=cells, egress=egress, roce=roce, prefix=prefix, groups=max(64, 1 << (ports - 1).bit_length())
+        )
         self.ports = ports
-        self.roce = roce
-        self.prefix = prefix if roce else prefix & 0x3F
-        self.cells = cells or s.integer("link.buffer_cells")
-        self.egress = egress or s.integer("switch.egress_beats")
-        self.max_beats = s.integer("frame.max_beats")
-        self._store = s.cycles("latency.switch.store")
-        self._lookup = s.cycles("latency.switch.lookup")
-        self._match = s.cycles("latency.switch.match")
-        self._free = s.cycles("latency.switch.free")
-        self._count = s.cycles("latency.switch.count")
-        cross = s.cycles("latency.switch.cross")
-        self.table: dict[int, int] = {}
-        self.out: list[Fifo[Beat]] = [Fifo(cross, self.egress, f"{name}.out{o}") for o in range(ports)]
+        kinds = sum(1 << k for k in (K_DROP, K_FREE, K_GRANT, K_STORED, K_TAKE))
+        self._shape = shape(self.config, kinds, outside=True)
+        self._state = fresh(self._shape, self.config.groups, _LOG_ROWS)
+        self._state.m[LIVE] = self._state.m[ALL]
+        self._state.g[UNSETTLED] = 0
+        for p in range(ports):
+            self._state.members[p, p >> 6] = np.uint64(1 << (p & 63))
+        self.out: list[Fifo[Beat]] = [
+            Fifo(self._shape.cross, self.config.room, f"{name}.out{o}") for o in range(ports)
+        ]
         for fifo in self.out:
             fifo.producer = self
         self.freed: list[Callable[[int, int], None]] = [nothing] * ports
         self.unknown_log: list[tuple[int, int]] = [(0, 0)]
-        self.long_log: list[tuple[int, int]] = [(0, 0)]
-        self.grants: list[tuple[int, int, int]] = []  # (cycle, input, output), kept when trace is set
-        self.stored_log: list[tuple[int, int]] = []  # (cycle a frame's first beat is stored, input), likewise
+        self.grants: list[tuple[int, int, int]] = []
+        self.stored_log: list[tuple[int, int]] = []
         self.trace = False
-        self._in = [_Input(ports) for _ in range(ports)]
-        self._grant_ptr = [0] * ports
-        self._out_idle_from = [0] * ports
-        self._out_busy = [False] * ports
-
-    # -- configuration -----------------------------------------------------------------------------
+        self._rx: list[Fifo[Beat] | None] = [None] * ports
+        self._beats: list[list[Beat | None]] = [[] for _ in range(ports)]
+        self._first = [True] * ports
+        self._busy = False
+        self._room = 0
+        self._grow()
 
     def route(self, destination: int, port: int) -> None:
-        """Table entry of the low 10 bits of ``destination``."""
-        self.table[destination & ((1 << INDEX_BITS) - 1)] = port
+        """Table entry of the low 10 bits of ``destination``; a port that does not exist makes it unknown."""
+        index = destination & ((1 << self.config.addr_w) - 1)
+        self._state.table[index] = port if port < self.ports else -1
 
     def attach(self, i: int, rx: Fifo[Beat]) -> None:
         """Input ``i`` pulls from ``rx``."""
-        self._in[i].rx = rx
+        self._rx[i] = rx
         rx.consumer = self
 
-    def look_up(self, beat: bytes) -> int | None:
-        """Output port for a frame with this first beat; None: unknown destination."""
-        dest = destination(beat, self.roce)
-        if dest is None or dest >> INDEX_BITS != self.prefix:
-            return None
-        port = self.table.get(dest & ((1 << INDEX_BITS) - 1))
-        return port if port is not None and port < self.ports else None
-
-    # -- evaluation ----------------------------------------------------------------------------------
-
     def tick(self, now: int) -> None:
-        again = self._arbitrate(now)
-        for i, inp in enumerate(self._in):
-            gone = self._decide(now, i, inp) if inp.stages and inp.stages[0][0] <= now else 0
-            if inp.match is not None and inp.match_from <= now and self._take(now, inp):
-                gone += 1
-                again = True
-            if gone:
-                inp.changed.append((now + 1, -gone))
-                self.freed[i](now + self._free, gone)
-                again = True
-            if inp.rx is not None and inp.rx.head(now) is not None:
-                again |= self._accept(now, inp)
-        if again:
+        came = False
+        inside = self._state.inp[:, INSIDE]
+        for i, rx in enumerate(self._rx):
+            # tready, as the registers show it; the core comes to the same result and takes the beat in this cycle
+            if rx is not None and rx.head(now) is not None and inside[i] < self.config.depth:
+                self._append(now, i, rx.pop(now))
+                came = True
+        if not came and not self._busy:
+            return
+        self._state.out[:, BOOKED] = [fifo.reserved(now) for fifo in self.out]
+        self._busy = run(self._shape, self._state, self._feed, now + 1) != DONE
+        if self._state.g[LOG]:
+            self._events(now, self._state.log[: self._state.g[LOG]].tolist())
+            self._state.g[LOG] = 0
+        if self._busy:
             self.wake(now + 1)
 
-    def _accept(self, now: int, inp: _Input) -> bool:
-        """s_axis: a beat enters if a cell is free as the registers show it."""
-        assert inp.rx is not None
-        while inp.changed and inp.changed[0][0] <= now:
-            inp.used += inp.changed.popleft()[1]
-        if inp.used >= self.cells:
-            return False  # woken when a beat leaves
-        inp.stages.append((now + self._lookup, inp.rx.pop(now)))
-        inp.changed.append((now + 1, 1))
-        self.wake(now + self._lookup)
-        return True
+    def _append(self, now: int, i: int, beat: Beat) -> None:
+        """A beat for the core to take at ``now``."""
+        if len(self._beats[i]) == self._room:
+            self._grow()
+        elif not self._state.inp[i, INSIDE] and not self._state.inp[i, OPEN]:
+            self._beats[i].clear()  # nothing refers to a beat of this input
+            self._state.inp[i, NEXT] = self._feed.off[i]
+        at = int(self._feed.off[i]) + len(self._beats[i])
+        self._beats[i].append(beat)
+        self._feed.cycle[at] = now
+        self._feed.last[at] = beat.last
+        if self._first[i]:
+            width = self.config.data_bytes
+            data = np.frombuffer(beat.data.ljust(width, b"\0"), np.uint8)[None]
+            self._feed.head[at] = headers(self.config, data, np.array([len(beat.data)]))
+            self._feed.key[at] = at
+        self._first[i] = beat.last
+        self._feed.end[i] = at + 1
 
-    def _decide(self, now: int, i: int, inp: _Input) -> int:
-        """Route, drop or cut the beat whose turn it is; returns the cells given back (0 or 1)."""
-        _, beat = inp.stages.popleft()
-        first = not inp.in_frame
-        if first:
-            inp.dst = self.look_up(beat.data)
-            inp.stored = 0
-            inp.cut = False
-            if inp.dst is None:
-                self._log(self.unknown_log, now + self._count)
-        inp.in_frame = not beat.last
-        if inp.dst is None or inp.cut:
-            return 1
-        inp.stored += 1
-        if first and self.trace:
-            self.stored_log.append((now, i))
-        if inp.stored == self.max_beats and not beat.last:
-            inp.cut = True
-            self._log(self.long_log, now + self._count)
-            beat = Beat(beat.data, True, beat.side)
-        visible = now + self._store - self._lookup
-        inp.voq[inp.dst].append((visible, beat))
-        self.wake(visible)
-        return 0
+    def _grow(self) -> None:
+        """Room for twice as many beats; what refers to a beat is moved along."""
+        old, before = self._room, getattr(self, "_feed", None)
+        self._room = max(_FIRST_ROOM, 2 * old)
+        empty = [np.zeros(self._room, np.int64) for _ in range(self.ports)]
+        head = np.zeros((self._room * self.ports, NH), np.int64)
+        self._feed: Feed = feed(self.config, Stimulus([]), empty, empty, empty, head)
+        if before is None:
+            self._state.inp[:, NEXT] = self._feed.off
+            self._feed.end[:] = self._feed.off
+            return
+        for i in range(self.ports):
+            shift = int(self._feed.off[i] - before.off[i])
+            was, new = slice(i * old, (i + 1) * old), slice(i * self._room, i * self._room + old)
+            for name in ("cycle", "last", "head"):
+                getattr(self._feed, name)[new] = getattr(before, name)[was]
+            self._feed.key[new] = before.key[was] + shift
+            self._feed.end[i] = before.end[i] + shift
+            self._state.move(i, shift)
 
-    def _take(self, now: int, inp: _Input) -> bool:
-        """The matched VOQ gives a beat to the crossbar, if it has one."""
-        o = inp.match
-        assert o is not None
-        queue = inp.voq[o]
-        if not queue or queue[0][0] > now:
-            return False
-        beat = queue.popleft()[1]
-        self.out[o].push(now, beat)
-        if beat.last:
-            inp.match = None
-            inp.idle_from = now + 1
-            self._out_busy[o] = False
-            self._out_idle_from[o] = now + 1
-        return True
+    def _events(self, now: int, rows: Iterable[list[int]]) -> None:
+        """What the core reports of cycle ``now``."""
+        freed: dict[int, int] = {}
+        at = now
+        for cycle, kind, port, value in rows:
+            if kind == K_TAKE:
+                i = port >> META_INPUT & 0xFF
+                n = value - int(self._feed.off[i])
+                beat = self._beats[i][n]
+                assert beat is not None
+                if bool(port >> META_LAST & 1) != beat.last:  # cut
+                    beat = Beat(beat.data, True, beat.side)
+                self._beats[i][n] = None
+                self.out[port & 0xFF].push(now, beat)
+            elif kind == K_FREE:
+                at = cycle
+                freed[port] = freed.get(port, 0) + 1
+            elif kind == K_DROP:
+                if value == UNKNOWN:
+                    self._unknown(cycle)
+            elif self.trace and kind == K_GRANT:
+                self.grants.append((cycle, port, value))
+            elif self.trace and kind == K_STORED:
+                self.stored_log.append((cycle, port))
+        for i, cells in freed.items():
+            self.freed[i](at, cells)
 
-    def _arbitrate(self, now: int) -> bool:
-        """Grant and accept among idle inputs and idle outputs with room; True if anything was matched."""
-        ports = self.ports
-        wishes: dict[int, list[int]] = {}
-        for i, inp in enumerate(self._in):
-            if inp.match is None and inp.idle_from <= now:
-                for o, queue in enumerate(inp.voq):
-                    if queue and queue[0][0] <= now:
-                        wishes.setdefault(o, []).append(i)
-        if not wishes:
-            return False
-        offers: dict[int, list[int]] = {}
-        for o, inputs in wishes.items():
-            if self._out_busy[o] or self._out_idle_from[o] > now:
-                continue
-            if self.out[o].reserved(now) > self.egress - self.max_beats:
-                continue
-            ptr = self._grant_ptr[o]
-            offers.setdefault(min(inputs, key=lambda i: (i - ptr) % ports), []).append(o)
-        for i, outputs in offers.items():
-            inp = self._in[i]
-            o = min(outputs, key=lambda out: (out - inp.accept_ptr) % ports)
-            inp.match = o
-            inp.match_from = now + self._match
-            inp.accept_ptr = (o + 1) % ports
-            self._grant_ptr[o] = (i + 1) % ports
-            self._out_busy[o] = True
-            if self.trace:
-                self.grants.append((now, i, o))
-        return bool(offers)
-
-    @staticmethod
-    def _log(log: list[tuple[int, int]], cycle: int) -> None:
+    def _unknown(self, cycle: int) -> None:
         """One more at ``cycle``: several in one cycle are one change."""
-        value = (log[-1][1] + 1) & 0xFFFFFFFF
-        if log[-1][0] == cycle:
-            log[-1] = (cycle, value)
-        else:
-            log.append((cycle, value))
+        value = (self.unknown_log[-1][1] + 1) & 0xFFFFFFFF
+        if self.unknown_log[-1][0] == cycle:
+            self.unknown_log.pop()
+        self.unknown_log.append((cycle, value))

@@ -133,7 +133,7 @@ def skip_to(s: State, t: int) -> None:
 def run(c: Shape, s: State, f: Feed, limit: int) -> int:
     """Cycles up to the end, to ``limit``, or until the log wants to be emptied: DONE, LIMIT or FULL."""
     room = len(s.log) - (12 + 2 * c.lanes) * c.ports
-    while s.g[NOW] < limit:
+    while True:
         if s.g[LOG] > room:
             return FULL
         if quiet(c, s):
@@ -141,7 +141,6 @@ def run(c: Shape, s: State, f: Feed, limit: int) -> int:
             if t < 0:
                 return DONE
             skip_to(s, min(t, limit))
-            if t >= limit:
-                break
+        if s.g[NOW] >= limit:
+            return LIMIT
         cycle(c, s, f)
-    return LIMIT

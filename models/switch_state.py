@@ -114,6 +114,14 @@ class State(NamedTuple):
     members: Array  # (GROUPS, W)
     log: Array  # (n, 4): cycle, kind, port, value
 
+    def move(self, i: int, shift: int) -> None:
+        """The beats of input ``i`` have got numbers higher by ``shift``."""
+        self.inp[i, NEXT] += shift
+        self.frm[i, :, FIRST] += shift
+        self.frm[i, :, KEY] += shift
+        beats = self.pipe[:, i, BEAT]
+        beats[beats >= 0] += shift
+
 
 class Feed(NamedTuple):
     """What is done to the switch. Beats of input i are rows off[i] to end[i]."""
