@@ -7,7 +7,7 @@ from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined, nth
 from models.switch_queue import drop_frame, empty, join, leave, log
 from models.switch_state import (
     ABORT, ABORTED, ABORTED_CODE, ADAPT, ALL, BEAT, BOOKED, CHOICE, CREDIT, CUT, DAMAGED, DEC, DEPTH, DONE, DROPS,
-    DROP_LANE, ENTERED, FREED, FRESH, GROUP, HELD, H_BAD, H_DEST, H_FLOW, IN_ASK, INSIDE, K_DROP, K_FREE, K_PAUSE,
+    DROP_LANE, FREED, FRESH, GROUP, HELD, H_BAD, H_DEST, H_FLOW, IN_ASK, INSIDE, K_DROP, K_FREE, K_PAUSE,
     K_STORED, KEY, LANE, LIVE, LONG, MALFORMED, MODE, MOVE, MOVES, NEED, NOTHING, NOW, NO_WAY, OVERFLOW, PAUSED, PIPE,
     SHORT, SLOT, SPRAY, STORED, UNKNOWN, UNSETTLED, Feed, Shape, State,
 )  # fmt: skip
@@ -22,7 +22,7 @@ def moves(c: Shape, s: State) -> None:
     t = s.g[NOW]
     stage = (t - 1) & (DEPTH - 1)
     for i in range(c.ports):
-        if not has(m[IN_ASK], i) or s.inp[i, ENTERED] == t - 1 or has(m[FRESH], i):
+        if not has(m[IN_ASK], i) or s.pipe[(t - 1) & (DEPTH - 1), i, BEAT] != NOTHING or has(m[FRESH], i):
             continue
         out = -1
         lane = 0
