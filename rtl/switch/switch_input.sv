@@ -179,8 +179,8 @@ module switch_input #(
   // ---- buffer -------------------------------------------------------------------------------------------------
   wire [AW-1:0] store_cell;
   logic start;  // the first beat of the matched frame is taken now
-  wire [AW-1:0] pop_cell;
-  wire pop_single;
+  wire [AW-1:0] pop_cell, move_cell, discard_cell;
+  wire move_single;
   logic [NQ-1:0] filled, one, single;
   logic [NQ-1:0] match_q;  // queue of the match (one hot)
   logic x_first, x_mark, x_last, x_user;
@@ -214,13 +214,14 @@ module switch_input #(
 
   logic pop_move;
   logic [QW-1:0] move_q, start_q;
-  wire [QW-1:0] pop_q = start ? start_q : move_q;
   wire [AW:0] pop_depth;
   wire [AW-1:0] mc_cell;
   switch_queues #(.NQ(NQ), .AW(AW)) u_queues (
       .clk(clk), .rst(rst), .push(push), .push_q(push_q), .push_cell(push_cell), .push_single(push_single),
-      .pop(start || pop_move), .pop_q(pop_q), .pop_cell(pop_cell), .pop_single(pop_single), .pop_depth(pop_depth),
-      .peek_q(QW'(NU) + QW'(mc_lane)), .peek_cell(mc_cell), .filled(filled), .one(one), .single(single));
+      .pop(start), .pop_q(start_q), .pop_cell(pop_cell), .pop_depth(pop_depth),
+      .move(pop_move), .move_q(move_q), .move_cell(move_cell), .move_single(move_single),
+      .peek_q(QW'(NU) + QW'(mc_lane)), .peek_cell(mc_cell), .last_cell(discard_cell),
+      .filled(filled), .one(one), .single(single));
   // what there is to match: not the frame that is started now
   wire [NQ-1:0] ready = filled & ~(match_q & one & {NQ{start}});
 
@@ -228,8 +229,8 @@ module switch_input #(
   localparam int MW = LW + GW + 16;
   logic [MW-1:0] meta_mem [CELLS];
   logic [PORTS-1:0] set_mem [CELLS];
-  wire [MW-1:0] pop_meta = meta_mem[pop_cell];
-  wire [LW-1:0] pop_lane = pop_meta[MW-1-:LW];
+  wire [MW-1:0] move_meta = meta_mem[move_cell];
+  wire [MW-1:0] discard_meta = meta_mem[discard_cell];
   always_ff @(posedge clk) begin
     if (store && s5_first) begin
       meta_mem[store_cell] <= {r_lane, r_group, r_flow};
@@ -255,8 +256,8 @@ module switch_input #(
     if (rst) {s5_moved, m_valid} <= '0;
     else {s5_moved, m_valid} <= {m_valid, pop_move};
     if (pop_move) begin
-      m2 <= {pop_single, pop_cell};
-      {moved_lane, moved_group, moved_flow} <= pop_meta;
+      m2 <= {move_single, move_cell};
+      {moved_lane, moved_group, moved_flow} <= move_meta;
     end
     m3 <= m2;
     m4 <= m3;
@@ -266,6 +267,7 @@ module switch_input #(
 
   // ---- match -------------------------------------------------------------------------------------------------
   logic busy;
+  logic match_discard;
   assign is_free = !busy || take_last;
   wire idle_now = is_free && !held;
   wire discard = idle_now && ready[NQ-1];
@@ -332,6 +334,13 @@ module switch_input #(
     next_no = '0;
     for (int q = 0; q < NQ; q++) if (next_q[q]) next_no = next_no | QW'(q);
   end
+  logic [LW-1:0] next_lane;
+  always_comb begin
+    next_lane = mc_go ? LW'(mc_lane) : '0;
+    for (int o = 0; o < PORTS; o++) begin
+      for (int v = 0; v < LANES; v++) if (acc[o] && pick[o*LANES+v]) next_lane = next_lane | LW'(v);
+    end
+  end
   wire matched = acc != '0 || mc_go || discard;
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -345,13 +354,19 @@ module switch_input #(
         match_q <= next_q;
       end else if (take_last) busy <= 1'b0;
     end
-    if (matched) start_q <= next_no;
+    if (matched) begin
+      start_q       <= next_no;
+      match_discard <= discard;
+    end
   end
 
   // ---- lane of what is taken, cells held and given back, pause, ECN ---------------------------------------------
-  logic [LW-1:0] run_lane;  // of the match under way
-  wire [LW-1:0] now_lane = start ? pop_lane : run_lane;
-  always_ff @(posedge clk) if (start) run_lane <= pop_lane;
+  logic [LW-1:0] run_lane;  // of the match under way; of a discard known when it starts
+  wire [LW-1:0] now_lane = start && match_discard ? discard_meta[MW-1-:LW] : run_lane;
+  always_ff @(posedge clk) begin
+    if (matched) run_lane <= next_lane;
+    else if (start) run_lane <= now_lane;
+  end
   for (genvar v = 0; v < LANES; v++) begin : g_lane_count
     wire [CW-1:0] cells = held_cells[v*CW+:CW];
     wire in = store && lane == LW'(v);

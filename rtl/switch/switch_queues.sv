@@ -18,10 +18,14 @@ module switch_queues #(
     input  wire                   pop,          /// the head of pop_q leaves
     input  wire  [$clog2(NQ)-1:0] pop_q,        /// a queue that is not empty
     output wire  [        AW-1:0] pop_cell,     /// its head: first cell
-    output wire                   pop_single,   /// it has only this one
     output wire  [          AW:0] pop_depth,    /// its frames, the head counted
+    input  wire                   move,         /// the head of move_q leaves; never together with pop
+    input  wire  [$clog2(NQ)-1:0] move_q,       /// a queue that is not empty
+    output wire  [        AW-1:0] move_cell,    /// its head: first cell
+    output wire                   move_single,  /// it has only this one
     input  wire  [$clog2(NQ)-1:0] peek_q,       /// a queue to look into
     output wire  [        AW-1:0] peek_cell,    /// first cell of its head
+    output wire  [        AW-1:0] last_cell,    /// first cell of the head of the last queue
     output logic [        NQ-1:0] filled,       /// not empty, by queue
     output logic [        NQ-1:0] one,          /// one frame, by queue
     output logic [        NQ-1:0] single        /// the head has one cell, by queue
@@ -36,27 +40,37 @@ module switch_queues #(
 
   wire [AW-1:0] push_tail = tail[push_q];
   wire [AW:0] push_depth = depth[push_q];
-  wire [AW:0] link = link_mem[pop_cell];
-  wire same = push && pop && push_q == pop_q;
-  wire alone = !filled[push_q] || (same && one[push_q]);  // what joins is the head
+  // A pop and a move have reads of their own, so that neither waits for the choice between them.
+  wire [AW:0] pop_link = link_mem[pop_cell];
+  wire [AW:0] move_link = link_mem[move_cell];
+  wire [AW:0] move_depth = depth[move_q];
   wire pop_last = pop_depth == (AW + 1)'(1);
-  assign pop_cell   = head[pop_q];
-  assign peek_cell  = head[peek_q];
-  assign pop_single = single[pop_q];
-  assign pop_depth  = depth[pop_q];
+  wire move_last = move_depth == (AW + 1)'(1);
+  wire same = push && ((pop && push_q == pop_q) || (move && push_q == move_q));
+  wire alone = !filled[push_q] || (same && one[push_q]);  // what joins is the head
+  assign pop_cell    = head[pop_q];
+  assign move_cell   = head[move_q];
+  assign move_single = single[move_q];
+  assign peek_cell   = head[peek_q];
+  assign last_cell   = head[NQ-1];
+  assign pop_depth   = depth[pop_q];
 
   always_ff @(posedge clk) begin
     if (rst) begin
       filled <= '0;
       one    <= '0;
-    end else begin
-      if (push && !same) begin
+    end else if (!same) begin
+      if (push) begin
         filled[push_q] <= 1'b1;
         one[push_q]    <= !filled[push_q];
       end
-      if (pop && !same) begin
+      if (pop) begin
         filled[pop_q] <= !pop_last;
         one[pop_q]    <= pop_depth == (AW + 1)'(2);
+      end
+      if (move) begin
+        filled[move_q] <= !move_last;
+        one[move_q]    <= move_depth == (AW + 1)'(2);
       end
     end
   end
@@ -73,14 +87,19 @@ module switch_queues #(
     end
     if (pop && !pop_last) begin
       if (!same) depth[pop_q] <= pop_depth - 1'b1;
-      head[pop_q]   <= link[AW-1:0];
-      single[pop_q] <= link[AW];
+      head[pop_q]   <= pop_link[AW-1:0];
+      single[pop_q] <= pop_link[AW];
+    end
+    if (move && !move_last) begin
+      if (!same) depth[move_q] <= move_depth - 1'b1;
+      head[move_q]   <= move_link[AW-1:0];
+      single[move_q] <= move_link[AW];
     end
   end
 
   // A pop of an empty queue would hand on a stale frame.
-  `MH_ASSERT(a_pop, !pop || filled[pop_q])
-  `MH_NEVER_X(a_known, {filled, one, push, pop})
+  `MH_ASSERT(a_pop, (!pop || filled[pop_q]) && (!move || filled[move_q]) && !(pop && move))
+  `MH_NEVER_X(a_known, {filled, one, push, pop, move})
 
 endmodule
 

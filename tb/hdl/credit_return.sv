@@ -8,6 +8,7 @@ module credit_return #(
 ) (
     input  wire               clk,        /// clock
     input  wire               rst,        /// synchronous reset, active high
+    input  wire               live,       /// the port is in use; when it dies, a frame under way has no end
     input  wire               go,         /// give back now
     input  wire [        2:0] head_lane,  /// lane of the beat that leaves, if it is a frame's first
     input  wire               left,       /// a beat leaves
@@ -19,7 +20,7 @@ module credit_return #(
   wire [2:0] lane = in_frame ? kept_lane : head_lane;
 
   always_ff @(posedge clk) begin
-    if (rst) in_frame <= 1'b0;
+    if (rst || !live) in_frame <= 1'b0;
     else if (left) begin
       in_frame <= !last;
       kept_lane <= lane;

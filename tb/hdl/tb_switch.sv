@@ -145,6 +145,7 @@ module tb_switch
         .s_axis_tkeep (s_keep[p*DATA_W/8+:DATA_W/8]),
         .s_axis_tlast (s_last[p]),
         .free_cells   (free_cells[p*LANES*2+:LANES*2]),
+        .live         (live[p]),
         .m_axis_tvalid(m_valid[p]),
         .m_axis_tready(m_ready[p]),
         .m_axis_tdata (m_data[p*DATA_W+:DATA_W]),

@@ -26,6 +26,7 @@ module tb_switch_port #(
     output wire  [DATA_W/8-1:0] s_axis_tkeep,   /// valid bytes
     output wire                 s_axis_tlast,   /// last beat of a frame
     input  wire  [ LANES*2-1:0] free_cells,     /// cells given back, by lane
+    input  wire                 live,           /// the port is in use
     input  wire                 m_axis_tvalid,  /// from the switch: beat offered
     output wire                 m_axis_tready,  /// beat taken
     input  wire  [  DATA_W-1:0] m_axis_tdata,   /// bytes, first one lowest
@@ -63,7 +64,7 @@ module tb_switch_port #(
   frame_lane #(.LANES(LANES)) u_m_lane (
       .roce(roce), .head(m_axis_tdata[127:0]), .keep(m_axis_tkeep[63:0]), .lane(m_lane));
   credit_return #(.LANES(LANES)) u_return (
-      .clk(clk), .rst(rst), .go(go), .head_lane(m_lane), .left(m_axis_tvalid && m_axis_tready), .last(m_axis_tlast),
+      .clk(clk), .rst(rst), .live(live), .go(go), .head_lane(m_lane), .left(m_axis_tvalid && m_axis_tready), .last(m_axis_tlast),
       .credit(m_credit));
 endmodule
 
