@@ -5,7 +5,7 @@ PYTHON ?= python3
 GO = @$(PYTHON) scripts/bootstrap.py $@
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor sim test regress report cov mutate lint timing bench waves clean
+.PHONY: help doctor sim test regress report cov mutate formal lint timing bench waves clean
 
 sim: ## run one test and show where the time goes: [BLOCK= SIM= TEST= SEED= PARAMS= WAVES=1 OPTIONS="a=1"]
 	$(GO)
@@ -24,6 +24,8 @@ timing: ## longest path of a block's modules in FO4: [BLOCK=]
 bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]; or what a regression costs: WHAT=regress
 	$(GO)
 mutate: ## plant faults, hand-written and by operators, and see whether the benches notice: [BLOCK= N= SEED= NAME= JOBS=]
+	$(GO)
+formal: ## prove properties of the design, and that planted faults are found: [NAME= FAULTS=0 JOBS=]
 	$(GO)
 waves: ## as sim, with waves written for a viewer
 	$(GO)

@@ -56,6 +56,14 @@ def timing(settings: Settings = None) -> None:
 
 
 @app.command()
+def formal(settings: Settings = None) -> None:
+    """Prove the properties of formal/, and that planted faults are refuted."""
+    from scripts.formal import main_formal
+
+    raise typer.Exit(main_formal(console, _given(settings)))
+
+
+@app.command()
 def lint(settings: Settings = None) -> None:
     """Check all sources: Verilator, Verible, ruff, mypy."""
     from scripts.lint import main_lint

@@ -83,6 +83,7 @@ VERBS: Dict[str, Tuple[str, ...]] = {
     "test": (*_SIM, "git", "iverilog", "tshark", "lz4", "zlib", "chromium", *_SLURM),
     "mutate": (*_SIM, "git", "iverilog", "tshark"),
     "timing": ("sta", "osu018"),
+    "formal": (),
     "lint": (),
     "clean": (),
 }
