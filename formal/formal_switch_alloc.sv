@@ -9,7 +9,8 @@
 module formal_switch_alloc #(
     parameter int PORTS = 2,  /// ports
     parameter int ALLOC = 1,  /// allocator
-    parameter int WAIT  = 0   /// cycles within which a pair that keeps asking is matched
+    parameter int WAIT  = 0,  /// cycles within which a pair that keeps asking is matched
+    parameter bit STAND = 1'b0  /// 1: every pair that asks keeps asking until it is matched
 ) (
     input wire                     clk,     /// clock
     input wire                     rst,     /// reset
@@ -56,16 +57,21 @@ module formal_switch_alloc #(
       for (int o = 0; o < PORTS; o++) if (ask[i*PORTS+o] && !row_used[i] && !col_used[o]) more = 1'b1;
   end
 
-  localparam int CW = $clog2(WAIT + 2);
   logic waits;  // the pair asked and was not matched
-  logic [CW-1:0] waited;  // for so many cycles
-  always_ff @(posedge clk) begin
-    waits  <= !rst && asks && !served;
-    waited <= rst || !asks || served ? '0 : waited + CW'(32'(waited) < WAIT);
+  always_ff @(posedge clk) waits <= !rst && asks && !served;
+  if (WAIT != 0) begin : g_wait
+    logic [$clog2(WAIT+2)-1:0] waited;  // for so many cycles
+    always_ff @(posedge clk) begin
+      waited <= rst || !asks || served || 32'(waited) >= WAIT ? '0 : waited + 1'b1;
+      if (!rst) a_served : assert (32'(waited) < WAIT);
+    end
   end
+  logic [PORTS*PORTS-1:0] standing;  // asked, not matched
+  always_ff @(posedge clk) standing <= rst ? '0 : ask & ~acc;
   always_comb begin
     assume (32'(wi) < PORTS && 32'(wo) < PORTS);
     if (waits) assume (asks);
+    if (STAND) assume ((standing & ~ask) == '0);
   end
 
   always_ff @(posedge clk) begin
@@ -74,7 +80,6 @@ module formal_switch_alloc #(
       a_matching : assert (!twice);
       a_some : assert ((acc == '0) == (ask == '0));
       if (ALLOC == 5) a_maximal : assert (!more);
-      if (WAIT != 0) a_served : assert (32'(waited) < WAIT);
       c_all : cover (&row_used);
       c_waits : cover (waits && served);
     end

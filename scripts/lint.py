@@ -39,11 +39,12 @@ class Check:
     env: dict[str, str] = field(default_factory=dict)
 
 
-def _verilator(top: str | None, files: list[str], include: list[str], name: str) -> Check:
+def _verilator(top: str | None, files: list[str], include: list[str], name: str, define: str = "") -> Check:
     program = tools.verilator_bin()
     if program is None:
         raise UserError("Verilator is missing from the virtual environment; run `make doctor`")
     command = [program, "--lint-only", "-Wall", "--no-timing", "--assert", "--timescale", "1ns/1ps"]
+    command += [f"-D{define}"] if define else []
     command += [f"-I{d}" for d in include]
     if top is not None:
         command += ["--top-module", top]
@@ -63,6 +64,7 @@ def _venv(name: str) -> str:
 def checks(block: str | None) -> Iterator[Check]:
     """All checks, or those of one block's HDL."""
     from scripts.blocks import blocks
+    from scripts.proofs import load as load_proofs
 
     spec = blocks()
     names = [block] if block else list(spec.blocks)
@@ -75,6 +77,13 @@ def checks(block: str | None) -> Iterator[Check]:
         yield _verilator(entry.top, sources, include, f"verilator {name}: {entry.top}")
         for timed in entry.timing:
             yield _verilator(timed.top, spec.rtl(name), include, f"verilator {name}: {timed.top}")
+    if block is None:
+        for proof in load_proofs().values():
+            yield _verilator(
+                proof.top, proof.sources, [*include, "formal"], f"verilator formal: {proof.name}", "FORMAL"
+            )
+            hdl.update(dict.fromkeys(f for f in proof.sources if f.startswith("formal/")))
+        include = [*include, "formal"]
     if hdl:
         headers = [str(p.relative_to(ROOT)) for d in include for p in sorted((ROOT / d).glob("*.svh"))]
         rules = ",".join([*VERIBLE_SET, *(f"-{r}" for r in VERIBLE_OFF)])

@@ -2,11 +2,12 @@
 """What `make formal` proves: spec/proofs.toml, read and checked.
 
     [[proof]]
-    name = "..."; shows = "one line"; files = ["rtl/..."]      its module is formal/formal_<name>.sv
+    name = "..."; shows = "one line"; files = ["rtl/..."]; module = "..." (default: the name): formal/formal_<module>.sv
     method = "induction" (depth k: k steps that hold make the next hold) or "bounded" (no claim beyond `bound`)
     depth = k; bound = cycles from reset that are searched for a counterexample; cover = cycles within which every
     `cover` must be reached: a proof under assumptions that contradict each other shows nothing
-    limit_s = seconds a solver run; sets = [{ PARAM = value }]; full = [..] sets that `make test` leaves out
+    limit_s = seconds a solver run; sets = [{ PARAM = value }]; full = [..] sets that `make test` leaves out; a set
+    may have a depth, bound and cover (0: left to the smaller sets) of its own
 
     [[proof.fault]]
     name = "..."; file = "rtl/..."; find = "exact text, once"; replace = "..."; set = { PARAM = value } (default: the
@@ -48,6 +49,7 @@ class Proof(_Strict):
     """A module of properties and how they are proved."""
 
     name: str = Field(pattern=r"^[a-z0-9_]+$")
+    module: str = ""
     shows: str = Field(min_length=1)
     files: list[str] = Field(min_length=1)
     method: Literal["induction", "bounded"]
@@ -68,7 +70,11 @@ class Proof(_Strict):
     @property
     def top(self) -> str:
         """The module of properties."""
-        return f"formal_{self.name}"
+        return f"formal_{self.module or self.name}"
+
+    def steps(self, name: Literal["depth", "bound", "cover"], params: Params) -> int:
+        """A figure of the proof, or the set's own."""
+        return params.get(name, getattr(self, name))
 
     @property
     def sources(self) -> list[str]:
@@ -105,7 +111,9 @@ def load(path: Path = FILE) -> dict[str, Proof]:
                 raise UserError(f"{rel(path)}: {p.name}: fault {x.name}: {x.file} is not among the proof's files")
             count = (ROOT / x.file).read_text().count(x.find)
             if count != 1:
-                raise UserError(f"{rel(path)}: {p.name}: fault {x.name}: its text is {count} times in {x.file}, not once")
+                raise UserError(
+                    f"{rel(path)}: {p.name}: fault {x.name}: its text is {count} times in {x.file}, not once"
+                )
         found[p.name] = p
     return found
 
