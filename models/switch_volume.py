@@ -93,21 +93,35 @@ class Outcome:
             keep[mine] = played["keep"][rows["beat"][mine], : width // 8]
         aborts = rows["beat"] < 0
         keep[aborts, 0] = 1
-        marked = np.flatnonzero(rows["marked"])
-        starts = np.flatnonzero(np.concatenate(([True], rows["last"][:-1])) | (rows["beat"] < 0)) if len(rows) else []
-        ends = np.flatnonzero(rows["last"]) + 1
-        for first in np.intersect1d(starts, marked).tolist():
-            after = ends[np.searchsorted(ends, first + 1)] if len(ends) and ends[-1] > first else len(rows)
-            self._mark(data, keep, rows, first, int(after))
+        if rows["marked"].any():
+            starts = self._starts(rows)
+            for first, after in zip(starts, [*starts[1:], len(rows)], strict=True):
+                if rows["marked"][first]:
+                    self._mark(data, keep, rows, first, after)
         return data, keep
 
+    @staticmethod
+    def _starts(rows: Array) -> list[int]:
+        """Rows in which a frame begins: a port that dies cuts one off without a last beat."""
+        if not len(rows):
+            return []
+        beat = rows["beat"]
+        follows = (rows["input"][1:] == rows["input"][:-1]) & ~rows["last"][:-1]
+        follows &= (beat[1:] == beat[:-1] + 1) | (beat[1:] < 0)
+        return [0, *(np.flatnonzero(~follows) + 1).tolist()]
+
     def _mark(self, data: Array, keep: Array, rows: Array, first: int, after: int) -> None:
-        """The ECN stage's work on the frame of rows ``first`` to ``after``."""
-        valid = np.unpackbits(keep[first:after], axis=1, bitorder="little").astype(bool)
-        frame = data[first:after][valid].tobytes()
-        new = mark(frame, self._config.data_bytes, bool(rows["user"][after - 1]))
-        part = data[first:after]
-        part[valid] = np.frombuffer(new, np.uint8)
+        """The ECN stage's work on the frame of rows ``first`` to ``after``; of one cut off, what left of it."""
+        seen, kept = data[first:after], keep[first:after]
+        if not rows["last"][after - 1]:  # the stage had all of it
+            played = self._beats[rows["input"][first]]
+            begin = int(rows["beat"][first])
+            end = begin + int(np.flatnonzero(played["flags"][begin:] & _LAST)[0]) + 1
+            seen, kept = played["data"][begin:end].copy(), played["keep"][begin:end, : keep.shape[1]]
+        valid = np.unpackbits(kept, axis=1, bitorder="little").astype(bool)
+        new = mark(seen[valid].tobytes(), self._config.data_bytes, bool(rows["user"][after - 1]))
+        seen[valid] = np.frombuffer(new, np.uint8)
+        data[first:after] = seen[: after - first]
 
 
 def _patterns(given: Sequence[Array | None] | None, ports: int, name: str) -> tuple[Array, Array]:
