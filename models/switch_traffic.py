@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic for the switch's model alone, and what comes of it: latency, throughput, fairness. No bytes are made.
+
+Every input draws for itself. A frame's *wait* is what it needs, first beat to first beat, beyond the latency of an
+empty switch. Offered load is that of the input: beats a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.spec import spec
+from models.switch_config import SwitchConfig
+from models.switch_state import H_DEST, H_NEED, K_OUT, META_INPUT, NH, NOW
+from models.switch_volume import Stimulus, feed, play
+
+Array = npt.NDArray[Any]
+PATTERNS = ("uniform", "permutation", "diagonal", "hotspot", "incast", "bursty")
+
+
+def latency() -> int:
+    """Cycles of a frame through an empty switch, first beat to first beat."""
+    return sum(spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames of one input, in order: cycle from which the first beat is offered, output, beats."""
+
+    cycle: Array
+    output: Array
+    beats: Array
+
+
+def arrivals(rng: np.random.Generator, load: float, size: int, cycles: int) -> Array:
+    """First cycles of frames of ``size`` beats that fill a share ``load`` of the line, gaps geometric; Bernoulli
+    arrivals when ``size`` is 1."""
+    count = int(cycles * load / size * 1.1) + 64
+    if load >= 1:
+        gaps = np.zeros(count, np.int64)
+    else:
+        gaps = rng.geometric(load / (load + size * (1 - load)), count) - 1
+    start = 1 + np.cumsum(gaps + size) - size
+    return start[start < cycles]
+
+
+def outputs(rng: np.random.Generator, pattern: str, i: int, ports: int, count: int) -> Array:
+    """Where ``count`` frames of input ``i`` go."""
+    if pattern == "permutation":
+        return np.full(count, (i + 1) % ports)
+    if pattern == "diagonal":  # two of three straight on, one to the next
+        return (i + (rng.random(count) < 1 / 3)) % ports
+    if pattern == "incast":
+        return np.zeros(count, np.int64)
+    if pattern == "hotspot":  # one of four to output 0, the rest anywhere
+        return np.where(rng.random(count) < 1 / 4, 0, rng.integers(ports, size=count))
+    return rng.integers(ports, size=count)
+
+
+def bursts(rng: np.random.Generator, load: float, ports: int, cycles: int, mean: int) -> Frames:
+    """Single beats in bursts of geometric length, ``mean`` on average, each burst to one output, idle times geometric."""
+    count = int(cycles * load / mean * 1.3) + 64
+    on = rng.geometric(1 / mean, count)
+    off = rng.geometric(1 / (1 + mean * (1 - load) / load), count) - 1
+    start = 1 + np.cumsum(on + off) - on
+    first = np.repeat(np.cumsum(on) - on, on)
+    cycle = np.repeat(start, on) + np.arange(on.sum()) - first
+    output = np.repeat(rng.integers(ports, size=count), on)
+    keep = cycle < cycles
+    return Frames(cycle[keep], output[keep], np.ones(int(keep.sum()), np.int64))
+
+
+def traffic(
+    ports: int, pattern: str, load: float, cycles: int, seed: int, size: int | Sequence[int] = 1, burst: int = 16
+) -> list[Frames]:
+    """Frames of all inputs. ``size``: beats, or a list of which each frame draws one. Raises ValueError."""
+    if pattern not in PATTERNS:
+        raise ValueError(f"pattern is {pattern!r}; allowed: {', '.join(PATTERNS)}")
+    if not 0 < load <= 1:
+        raise ValueError(f"load is {load}; allowed: above 0, up to 1")
+    sizes = np.atleast_1d(np.asarray(size))
+    found = []
+    for i in range(ports):
+        rng = np.random.default_rng((seed, i))
+        if pattern == "bursty":
+            found.append(bursts(rng, load, ports, cycles, burst))
+            continue
+        # an output has no more than its line: many to one share it
+        mine = load / (ports - 1) if pattern == "incast" else load
+        cycle = arrivals(rng, mine, int(round(sizes.mean())), cycles)
+        if pattern == "incast" and i == 0:
+            cycle = cycle[:0]
+        output = outputs(rng, pattern, i, ports, len(cycle))
+        found.append(Frames(cycle, output, rng.choice(sizes, len(cycle))))
+    return found
+
+
+@dataclass
+class Measured:
+    """What became of frames: by frame, ``input``, ``output``, ``cycle`` of arrival, ``wait``; ``left``: beats that left
+    each output in the window ``cycles`` long; ``end``: last cycle simulated."""
+
+    input: Array
+    output: Array
+    cycle: Array
+    wait: Array
+    left: Array
+    cycles: int
+    end: int
+
+    @property
+    def throughput(self) -> float:
+        """Beats a cycle and output in the window."""
+        return float(self.left.sum() / (self.cycles * len(self.left)))
+
+    def after(self, warm: int) -> Array:
+        """Waits of the frames that arrived from cycle ``warm`` on."""
+        return self.wait[self.cycle >= warm]
+
+
+def jain(shares: Array) -> float:
+    """Jain's index of fairness: 1 when all shares are the same, 1/n when one has all."""
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
+
+
+def measure(config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], max_cycles: int = 1 << 40) -> Measured:
+    """Run ``frames`` to the end; ``window``: cycles in which departures are counted for the throughput."""
+    cycle, last, key, heads, base = [], [], [], [np.zeros((0, NH), np.int64)], 0
+    for f in frames:
+        total = int(f.beats.sum())
+        first = np.cumsum(f.beats) - f.beats
+        own = np.repeat(np.arange(len(f.beats)), f.beats)
+        n = np.arange(total) - first[own]
+        cycle.append(f.cycle[own] + n)
+        last.append(n == f.beats[own] - 1)
+        key.append(np.where(n == 0, base + own, -1))
+        head = np.zeros((len(f.beats), NH), np.int64)
+        head[:, H_DEST] = f.output | config.prefix << config.addr_w
+        head[:, H_NEED] = f.beats
+        heads.append(head)
+        base += len(head)
+    ports = range(config.ports)
+    stimulus = Stimulus([], table=[(p, p, 1, p) for p in ports], groups=[(p, p, 0, 1 << p) for p in ports], max_cycles=max_cycles)  # fmt: skip
+    given = feed(config, stimulus, cycle, last, key, np.concatenate(heads))
+    log, state = play(config, stimulus, given, 1 << K_OUT)
+    return _measured(config, frames, window, given.key, given.cycle, log, int(state.g[NOW]))
+
+
+def _measured(
+    config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], key: Array, cycle: Array, log: Array, end: int
+) -> Measured:
+    firsts = log[key[log[:, 3]] >= 0]
+    beat, meta = firsts[:, 3], firsts[:, 2]
+    inside = (log[:, 0] >= window[0]) & (log[:, 0] < window[1])
+    return Measured(
+        input=meta >> META_INPUT & 0xFF, output=meta & 0xFF, cycle=cycle[beat],
+        wait=firsts[:, 0] - cycle[beat] - latency(),
+        left=np.bincount(log[inside, 2] & 0xFF, minlength=config.ports), cycles=window[1] - window[0], end=end,
+    )  # fmt: skip
