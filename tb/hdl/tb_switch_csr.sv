@@ -83,7 +83,7 @@ module tb_switch_csr
     event_recorder #(.NAME("group"), .W(32+PORTS)) u_group (
         .value(grp_we ? {grp_ports, 12'd0, 1'b1, 1'b0, grp_mode, 16'(grp_addr)} : {(32 + PORTS) {1'b0}}), .*);
   end else begin : g_switch
-    wire [PORTS:0] player_done;
+    wire [PORTS+1:0] player_done;
     wire [PORTS-1:0] s_axis_tvalid, s_axis_tready, s_axis_tlast, m_axis_tvalid, m_axis_tready, m_axis_tlast;
     wire [PORTS-1:0] m_axis_tuser, mc_lost, lost, ecn, live, port_up_i, up;
     wire [PORTS*DATA_W-1:0] s_axis_tdata, m_axis_tdata;
@@ -91,25 +91,28 @@ module tb_switch_csr
     wire [PORTS*LANES*2-1:0] free_cells;
     wire [PORTS*LANES*8-1:0] m_credit;
     wire [PORTS*4-1:0] drop;
-    wire roce;
+    wire [PORTS*LANES-1:0] s_pause, m_pause;
+    wire roce, gate;
 
     assign others_done = &player_done;
     assign active = s_axis_tvalid != '0 || m_axis_tvalid != '0 || free_cells != '0 || m_credit != '0;
     tb_cfg #(.NAME("roce"), .W(1)) u_roce (.q(roce), .*);
+    tb_cfg #(.NAME("gate"), .W(1)) u_gate (.q(gate), .*);
     tb_cfg #(.NAME("up"), .W(PORTS)) u_up (.q(up), .*);
     timed_value #(.NAME("port_up"), .W(PORTS)) u_port_up (
         .init(up), .q(port_up_i), .player_done(player_done[PORTS]), .*);
+    timed_value #(.NAME("m_pause"), .W(PORTS*LANES)) u_m_pause (
+        .init({(PORTS * LANES) {1'b0}}), .q(m_pause), .player_done(player_done[PORTS+1]), .*);
 
     switch_top #(
         .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .CELLS(CELLS), .MAX_BEATS(MAX_BEATS), .EGRESS(EGRESS),
         .ADDR_W(ADDR_W), .GROUPS(GROUPS), .ALLOC(ALLOC), .SAF(SAF != 0)
-    ) dut (
-        .m_pause({(PORTS * LANES) {1'b0}}), .s_pause(), .*);
+    ) dut (.*);
 
     for (genvar p = 0; p < PORTS; p++) begin : g_port
       tb_switch_port #(.LANES(LANES), .DATA_W(DATA_W), .QUOTA(CELLS / LANES), .MAX_BEATS(MAX_BEATS)) u_port (
           .number       (7'(p)),
-          .gate         (1'b0),
+          .gate         (gate),
           .player_done  (player_done[p]),
           .s_axis_tvalid(s_axis_tvalid[p]),
           .s_axis_tready(s_axis_tready[p]),
@@ -128,6 +131,8 @@ module tb_switch_csr
       );
     end
 
+    event_recorder #(.NAME("free"), .W(PORTS*LANES*2)) u_free (.value(free_cells), .*);
+    event_recorder #(.NAME("s_pause"), .W(PORTS*LANES), .CHANGE(1'b1)) u_s_pause (.value(s_pause), .*);
     event_recorder #(.NAME("drop"), .W(PORTS*4)) u_drop (.value(drop), .*);
     event_recorder #(.NAME("mc_lost"), .W(PORTS)) u_mc_lost (.value(mc_lost), .*);
     event_recorder #(.NAME("lost"), .W(PORTS)) u_lost (.value(lost), .*);

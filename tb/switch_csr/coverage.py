@@ -48,8 +48,7 @@ def counts(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     info = phase.item.info
     if "registers" not in info:
         return
-    counted = info["events"].counted()
-    for (name, _), cycles in counted.items():
+    for (name, _), cycles in info["registers"].counted.items():
         if cycles:
             in_a_row = any(b - a == 1 for a, b in pairwise(cycles))
             yield {"counter": name, "row": "in a row" if in_a_row else "single"}
@@ -77,6 +76,30 @@ def commands(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"command": f"group of mode {mode}"}
     if registers.value("REFUSED", 0, phase.stats.cycles):
         yield {"command": "refused"}
+
+
+def whole(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """What a phase of the whole switch did, and what its counters told at the end."""
+    info = phase.item.info
+    if "final" not in info:
+        return
+    for name, value in info["final"].items():
+        if value:
+            yield {"told": name}
+    masks = [mask for _, mask in info["registers"].enable]
+    ups = [mask for _, mask in info["links"]]
+    for how, rows in (("by register", masks), ("by link", ups)):
+        for old, new in pairwise(rows):
+            if old & ~new:
+                yield {"change": f"down {how}"}
+            if new & ~old and any(r & ~old for r in rows[: rows.index(old)]):
+                yield {"change": f"up again {how}"}
+    first = min((int(b["cycle"][0]) for n, b in phase.beats.items() if n[0] == "s" and len(b)), default=1 << 31)
+    last = max((int(b["cycle"][-1]) for n, b in phase.beats.items() if n[0] == "m" and len(b)), default=0)
+    if any(first < c < last for c, *_ in info["registers"].tables):
+        yield {"change": "entry written under traffic"}
+    if any(first < a.cycle < last and a.kind == READ for a in info["answers"]):
+        yield {"change": "counter read under traffic"}
 
 
 COVERAGE = Coverage(
@@ -124,6 +147,26 @@ COVERAGE = Coverage(
                     each("entry in use", "entry not in use", *(f"group of mode {m}" for m in range(4)), "refused"),
                     points=("tables",),
                 )
+            ],
+        ),
+        Group(
+            "whole",
+            whole,
+            [
+                Cover(
+                    "told",
+                    [
+                        *each("FRAMES_IN", "BEATS_IN", "FRAMES_OUT", "BEATS_OUT", points=("whole_traffic",)),
+                        *each("ECN_MARKED", points=("whole_traffic",)),
+                        *each("DROP_MALFORMED", "DROP_UNKNOWN", "DROP_LONG", "CUT", "SHORT", points=("whole_drops",)),
+                        *each("DROP_NO_WAY", "ABORTED", "LOST", points=("whole_ports",)),
+                    ],
+                ),
+                Cover(
+                    "change",
+                    each("down by register", "up again by register", "down by link", "up again by link"),
+                    points=("whole_ports",),
+                ),
             ],
         ),
     ],
