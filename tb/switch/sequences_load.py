@@ -42,6 +42,7 @@ class HotSpot(SwitchSequence):
     """The same frames for the other outputs with (even phases) and without (odd) too many for one hot output."""
 
     phases = 2
+    least = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """A third of each input's frames is for the hot output, which is slow; buffers take the excess."""
@@ -96,7 +97,7 @@ class Lanes(SwitchSequence):
         item = self.begin("lanes", index, rng, roce=index // 2 % 2)
         roce = item.cfg["roce"]
         target = int(rng.integers(s.ports))
-        if index % 2 == 0:
+        if index % 2 == 0 or s.lanes == 1:
             n = 6 * s.lanes
             for i in range(s.ports):
                 lanes = np.tile(rng.permutation(s.lanes), 6)

@@ -55,9 +55,24 @@ def mask(ports: Iterable[int]) -> int:
 
 
 class SwitchSequence(PhaseSequence):
-    """Common part. Odd phases are RoCE unless the sequence says otherwise."""
+    """Common part. Odd phases are RoCE unless the sequence says otherwise. ``least``: phases that belong together."""
+
+    least = 1
 
     start_at = 0  # first cycle at which a frame may be offered; set by `begin`
+
+    async def body(self) -> None:
+        """All phases, or as many as the option ``phases`` says, another choice with each seed."""
+        most = self.ctx.option("phases", 0)
+        chosen = np.arange(self.phases)
+        if most:
+            chosen = np.sort(
+                self.ctx.rng(f"{self.get_name()}/phases").permutation(self.phases)[: max(most, self.least)]
+            )
+        for index in chosen.tolist():
+            item = self.make(index, self.ctx.rng(f"{self.get_name()}/{index}"))
+            await self.start_item(item)
+            await self.finish_item(item)
 
     @property
     def shape(self) -> Shape:

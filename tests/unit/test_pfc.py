@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headroom of a paused lane: packing at the edges of cells, cables, both kinds of PHY."""
+
+import pytest
+
+from models.pfc import headroom, worst_cells
+from models.spec import spec
+
+ETH = spec().integer("link.overhead_roce")
+NATIVE = spec().integer("link.overhead_native")
+
+
+@pytest.mark.parametrize("overhead", [ETH, NATIVE])
+@pytest.mark.parametrize("data", [1, 63, 84, 85, 86, 170, 171, 172, 500, 1023])
+def test_no_packing_of_short_frames_is_worse_than_the_bound(data, overhead):
+    """Frames of k cells and a byte are the worst; the bound is not below any mix of frames up to four cells."""
+    whole = worst_cells(data, 64, overhead)
+    best = [0] * (data + 1)
+    for total in range(data + 1):
+        for n in (64, 65, 128, 129, 192, 193):
+            if n + overhead <= total:
+                best[total] = max(best[total], best[total - n - overhead] + -(-n // 64))
+    assert whole >= best[data]
+
+
+@pytest.mark.parametrize(
+    ("data", "cells"),
+    [(0, 0), (1, 2), (65 + ETH, 2), (65 + ETH + 1, 4), (2 * (65 + ETH), 4), (10 * (65 + ETH), 20)],
+)
+def test_a_byte_beyond_a_cell_fills_two(data, cells):
+    assert worst_cells(data, 64, ETH) == cells
+
+
+def test_cells_larger_than_a_smallest_frame():
+    """128-byte cells: 129 bytes for two are worse than a 64-byte frame for one; a bigger overhead turns that round."""
+    assert worst_cells(10 * (129 + ETH), 128, ETH) == 20
+    assert worst_cells(10 * (64 + 2), 128, 2) == 2 * -(-10 * (64 + 2) // (129 + 2))
+
+
+def test_a_byte_less_than_the_edge_is_a_cell_less():
+    """S13: at a cell's boundary the headroom moves by whole frames, never down."""
+    last = 0
+    for data in range(0, 2000):
+        now = worst_cells(data, 64, ETH)
+        assert now >= last
+        last = now
+
+
+def test_longer_cables_and_slower_decoders_want_more():
+    assert headroom(2).cells < headroom(50).cells < headroom(100).cells
+    assert headroom(2).cells < headroom(2, phy="kp4").cells
+    extra = headroom(102).cells - headroom(2).cells
+    assert extra == 2 * 100 * spec().value("cable.ns_per_m_fibre")  # a cell a cycle, both ways
+
+
+def test_parts():
+    room = headroom(2, egress=128)
+    assert room.cells == room.arriving + room.queued + room.pipeline
+    assert (room.queued, room.pipeline) == (128, spec().cycles("latency.switch.lookup") + 2)
+    assert room.arriving <= room.response  # a cell a cycle at most
+    assert headroom(2, egress=64).cells == room.cells - 64
+
+
+def test_a_lane_of_the_default_switch_reaches_two_metres():
+    """The rest of the buffer still holds a largest frame before the pause."""
+    assert headroom(2).cells + spec().integer("frame.max_beats") < spec().integer("link.buffer_cells")
