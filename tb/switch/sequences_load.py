@@ -21,9 +21,12 @@ class Incast(SwitchSequence):
         item = self.begin("incast", index, rng)
         roce = item.cfg["roce"]
         target = int(rng.integers(s.ports))
-        low, high, count = ((640, 641, 20), (65, 1500, 20), (2000, s.largest, 6 + s.cells // 32), (65, 1500, 20))[
-            index % 4
-        ]
+        low, high, count = (
+            (640, 641, 20),
+            (65, 1500, 20),
+            (2000, s.largest, 6 + 2 * s.cells // s.max_beats),
+            (65, 1500, 20),
+        )[index % 4]
         for i in range(s.ports):
             size = fit(rng.integers(min(low, s.largest - 1), min(high, s.largest) + 1, count), roce)
             dest = self.dest(item, rng, np.full(count, target))

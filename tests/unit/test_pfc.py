@@ -40,7 +40,7 @@ def test_cells_larger_than_a_smallest_frame():
 def test_a_byte_less_than_the_edge_is_a_cell_less():
     """S13: at a cell's boundary the headroom moves by whole frames, never down."""
     last = 0
-    for data in range(0, 2000):
+    for data in range(2000):
         now = worst_cells(data, 64, ETH)
         assert now >= last
         last = now
