@@ -45,6 +45,19 @@ def stream_limited(size: int, overhead: int, width: int) -> bool:
     return -(-size // width) * spec().integer("link.rate_bytes") > size + overhead
 
 
+def limited_sizes(overhead: int, width: int, top: int) -> list[tuple[int, int]]:
+    """Ranges of frame sizes, 64 bytes to ``top``, that the stream's beats slow below the wire's rate."""
+    found: list[tuple[int, int]] = []
+    for size in range(64, top + 1):
+        if not stream_limited(size, overhead, width):
+            continue
+        if found and found[-1][1] == size - 1:
+            found[-1] = (found[-1][0], size)
+        else:
+            found.append((size, size))
+    return found
+
+
 def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     """Outputs that have work in every cycle send a beat in every cycle: one size class of the permutation."""
     out, share = [], []
@@ -61,6 +74,12 @@ def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     rate = spec().integer("link.rate_bytes")
     per_cycle = size / -(-size // t.shape.data_bytes)
     wire = size * rate / (size + overhead)
+    ranges = limited_sizes(overhead, t.shape.data_bytes, t.shape.largest)
+    _figure(
+        ctx, f"stream_limited_{PROFILE[t.roce].lower()}", sum(b - a + 1 for a, b in ranges), "count",
+        sizes=", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges), of="frame sizes from 64 bytes on",
+        wire=f"{rate} bytes a cycle, {overhead} bytes between frames", beat=t.shape.data_bytes,
+    )  # fmt: skip
     _figure(
         ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",
         target=100, passed=not out, bytes_a_cycle=round(per_cycle, 2), wire_bytes_a_cycle=round(wire, 2),

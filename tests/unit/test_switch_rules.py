@@ -29,7 +29,9 @@ UP = (1 << 8) - 1
 def frame(dest: int, beats: int, lane: int = 0, stated: int = 0, tag: int = 0, qp: int = 0) -> bytes:
     """A native frame of whole 64-byte beats; ``stated`` beats in its header when they differ."""
     words = (64 * (stated or beats) - 2) // 4
-    head = bytes([lane << 4, 2]) + (dest & 0xFFFF).to_bytes(2, "big") + bytes([dest >> 16 << 3 | words >> 8, words & 255])
+    head = (
+        bytes([lane << 4, 2]) + (dest & 0xFFFF).to_bytes(2, "big") + bytes([dest >> 16 << 3 | words >> 8, words & 255])
+    )
     head += tag.to_bytes(2, "big") + bytes(5) + qp.to_bytes(3, "big")
     return head + bytes(64 * beats - len(head))
 
@@ -355,7 +357,9 @@ def test_queued_frames_move_off_a_dead_port():
     """Q3: the pin falls at 100, live at 101: the frame leaves its queue at 101, is decided at 105, asked for at 106,
     taken at 107 and at the other output at 115: 15 cycles after the pin."""
     hold = [(0, 2)]  # output 1 is paused, so the frame waits there
-    outcome = go({0: [(20, frame(9, 1, tag=5))]}, groups=[(9, 1, 0b1010)], pause=hold, port_up=[(0, UP), (100, UP & ~2)])
+    outcome = go(
+        {0: [(20, frame(9, 1, tag=5))]}, groups=[(9, 1, 0b1010)], pause=hold, port_up=[(0, UP), (100, UP & ~2)]
+    )
     assert left(outcome, 3) == [115]
     assert events(outcome.free[0]) == [(108, 1)]
 
