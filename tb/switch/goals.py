@@ -182,8 +182,12 @@ def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     at = t.m[o]["cycle"].astype(np.int64)
     count = int(((at >= begin + store) & (at < end)).sum())
     share = count / (end - begin - store)
-    _figure(ctx, "beside_blocked_lane", round(100 * share, 1), "percent", target=95, passed=share > 0.95, lane=lane)
-    if share <= 0.95:
+    # in a buffer of few frames that is full, the last one is asked for before it is whole inside, and stalls there
+    due = 0.95 if t.shape.cells >= 3 * t.shape.max_beats * t.shape.lanes else 0.85
+    _figure(
+        ctx, "beside_blocked_lane", round(100 * share, 1), "percent", target=100 * due, passed=share > due, lane=lane
+    )
+    if share <= due:
         return [f"output {o}: {count} beats of other lanes in {end - begin - store} cycles beside lane {lane}"]
     return [] if (out.lane == lane).any() else [f"output {o}: lane {lane} never came"]
 

@@ -88,7 +88,8 @@ class Permutation(SwitchSequence):
         item = self.begin("permutation", index, rng)
         roce = item.cfg["roce"]
         size = min(int(fit(self.classes[index % len(self.classes)], roce)), s.largest)
-        size += 4 * (not roce and self.classes[index] % 64 != 0)  # native sizes are words and a VCRC
+        if not roce and self.classes[index] % 64 and size + 4 <= s.largest:
+            size += 4  # native sizes are words and a VCRC: the next larger one
         n = 6000 // max(size, s.data_bytes) + 12
         for i, o in enumerate(rng.permutation(s.ports).tolist()):
             b = self.batch(item, rng, self.dest(item, rng, np.full(n, o)), np.full(n, size))
