@@ -22,7 +22,7 @@ module switch_buffer #(
     output wire  [      AW-1:0] store_cell,   /// the cell that it gets
     input  wire                 start,        /// the first beat of a frame is taken
     input  wire  [      AW-1:0] start_cell,   /// its cell
-    input  wire                 start_single, /// it is the last as well
+    input  wire                 start_single, /// it is the last as well; only with start
     output wire                 take,         /// a beat is taken
     output wire                 take_last,    /// it is the frame's last
     output logic [  DATA_W-1:0] x_data,       /// what was taken
@@ -79,7 +79,7 @@ module switch_buffer #(
   logic nxt_last;
   logic [AW-1:0] nxt_cell;
   assign take      = start || nxt_valid;
-  assign take_last = start ? start_single : nxt_valid && nxt_last;
+  assign take_last = start_single || (nxt_valid && nxt_last);
   assign take_cell = start ? start_cell : nxt_cell;
   wire more = take && !take_last;
   // its link is written in this cycle or later

@@ -182,7 +182,7 @@ module switch_input #(
   wire [AW-1:0] pop_cell, move_cell, discard_cell;
   wire move_single;
   logic [NQ-1:0] filled, one, single;
-  logic [NQ-1:0] match_q;  // queue of the match (one hot)
+  logic [NQ-1:0] match_q;  // queue of the frame that is started now (one hot or zero)
   logic x_first, x_mark, x_last, x_user;
   logic [DATA_W-1:0] x_data;
   logic [DATA_W/8-1:0] x_keep;
@@ -223,7 +223,7 @@ module switch_input #(
       .peek_q(QW'(NU) + QW'(mc_lane)), .peek_cell(mc_cell), .last_cell(discard_cell),
       .filled(filled), .one(one), .single(single));
   // what there is to match: not the frame that is started now
-  wire [NQ-1:0] ready = filled & ~(match_q & one & {NQ{start}});
+  wire [NQ-1:0] ready = filled & ~(match_q & one);
 
   // What a move and a multicast match need to know of a frame, by its first cell.
   localparam int MW = LW + GW + 16;
@@ -268,6 +268,7 @@ module switch_input #(
   // ---- match -------------------------------------------------------------------------------------------------
   logic busy;
   logic match_discard;
+  logic [LW-1:0] match_lane;
   assign is_free = !busy || take_last;
   wire idle_now = is_free && !held;
   wire discard = idle_now && ready[NQ-1];
@@ -342,31 +343,26 @@ module switch_input #(
     end
   end
   wire matched = acc != '0 || mc_go || discard;
+  // Registered in every cycle, matched or not: an enable would be the end of the longest path.
   always_ff @(posedge clk) begin
     if (rst) begin
       busy    <= 1'b0;
       start   <= 1'b0;
       match_q <= '0;
     end else begin
-      start <= matched;
-      if (matched) begin
-        busy    <= 1'b1;
-        match_q <= next_q;
-      end else if (take_last) busy <= 1'b0;
+      busy    <= matched || (busy && !take_last);
+      start   <= matched;
+      match_q <= next_q;
     end
-    if (matched) begin
-      start_q       <= next_no;
-      match_discard <= discard;
-    end
+    start_q       <= next_no;
+    match_lane    <= next_lane;
+    match_discard <= discard;
   end
 
   // ---- lane of what is taken, cells held and given back, pause, ECN ---------------------------------------------
   logic [LW-1:0] run_lane;  // of the match under way; of a discard known when it starts
-  wire [LW-1:0] now_lane = start && match_discard ? discard_meta[MW-1-:LW] : run_lane;
-  always_ff @(posedge clk) begin
-    if (matched) run_lane <= next_lane;
-    else if (start) run_lane <= now_lane;
-  end
+  wire [LW-1:0] now_lane = !start ? run_lane : match_discard ? discard_meta[MW-1-:LW] : match_lane;
+  always_ff @(posedge clk) run_lane <= now_lane;
   for (genvar v = 0; v < LANES; v++) begin : g_lane_count
     wire [CW-1:0] cells = held_cells[v*CW+:CW];
     wire in = store && lane == LW'(v);
