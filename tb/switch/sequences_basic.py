@@ -34,8 +34,9 @@ class ZeroLoad(SwitchSequence):
         for i in range(s.ports):
             b = self.batch(item, rng, self.dest(item, rng, outputs), size)
             beats = b.beats(s.data_bytes)
-            b.cycle = at + np.cumsum(beats + latency() + 3) - (beats + latency() + 3)
-            at = int(b.cycle[-1] + beats[-1]) + latency() + 3
+            room = beats * (2 if s.saf else 1) + latency() + 3  # until it is gone
+            b.cycle = at + np.cumsum(room) - room
+            at = int(b.cycle[-1] + room[-1])
             item.info["batch"][i] = b
         item.info |= {"latency": latency(), "sizes": sorted({int(x) for x in size}), "pairs": n}
         return self.finish(item, rng)
