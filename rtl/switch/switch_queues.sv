@@ -52,7 +52,8 @@ module switch_queues #(
   assign move_cell   = head[move_q];
   assign move_single = single[move_q];
   assign peek_cell   = head[peek_q];
-  assign last_cell   = head[NQ-1];
+  wire [$clog2(NQ)-1:0] last_q = ($clog2(NQ))'(NQ - 1);  // Icarus 11 does not follow a word of fixed number
+  assign last_cell   = head[last_q];
   assign pop_depth   = depth[pop_q];
 
   always_ff @(posedge clk) begin

@@ -81,7 +81,7 @@ class Malformed(SwitchSequence):
         b.dest = np.where(kind == "group", nowhere, b.dest)
         # M+1 beats, more, or more than a whole buffer; the stated length is true or the lie
         beats = np.where(rng.random(n) < 0.5, s.max_beats + 1, rng.integers(s.max_beats + 1, 2 * s.max_beats, n))
-        long = np.minimum(beats * w - rng.integers(0, w, n), 60_000 if roce else 8190)
+        long = np.minimum(beats * w - rng.integers(0, w - 4, n), 60_000 if roce else 8190)
         lie = rng.random(n) < 0.3
         b.stated = np.where(kind == "long", fit(long, 1) if roce else (long - 2) // 4 * 4 + 2, b.stated)
         b.size = np.where((kind == "long") & ~lie, b.stated, b.size)
