@@ -20,7 +20,7 @@ from numba.core import caching
 from numba.extending import intrinsic
 
 _HERE = Path(__file__).resolve()
-_PYTHON = {"switch_volume.py", "switch_header.py", "switch_ecn.py", "switch_traffic.py", "switch_csr.py"}
+_PYTHON = {"switch_volume.py", "switch_header.py", "switch_ecn.py", "switch_traffic.py", "switch_csr.py", "switch_regs.py"}
 """Files of the switch's model of which nothing is compiled."""
 
 

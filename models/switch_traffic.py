@@ -147,12 +147,12 @@ def measure(config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, i
     ports = range(config.ports)
     stimulus = Stimulus([], table=[(p, p, 1, p) for p in ports], groups=[(p, p, 0, 1 << p) for p in ports], max_cycles=max_cycles)  # fmt: skip
     given = feed(config, stimulus, cycle, last, key, np.concatenate(heads))
-    log, state = play(config, stimulus, given, 1 << K_OUT)
-    return _measured(config, frames, window, given.key, given.cycle, log, int(state.g[NOW]))
+    parts, state = play(config, stimulus, given, 1 << K_OUT)
+    return _measured(config, window, given.key, given.cycle, np.concatenate(parts), int(state.g[NOW]))
 
 
 def _measured(
-    config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], key: Array, cycle: Array, log: Array, end: int
+    config: SwitchConfig, window: tuple[int, int], key: Array, cycle: Array, log: Array, end: int
 ) -> Measured:
     firsts = log[key[log[:, 3]] >= 0]
     beat, meta = firsts[:, 3], firsts[:, 2]

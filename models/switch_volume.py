@@ -19,6 +19,7 @@ from models.switch_config import SwitchConfig
 from models.switch_core import DONE, FULL, run
 from models.switch_ecn import mark
 from models.switch_header import headers
+from models.switch_log import Events
 from models.switch_state import (
     INSIDE, K_DROP, K_ECN, K_FREE, K_LIVE, K_LOST, K_MC_LOST, K_OUT, K_PAUSE, META_INPUT, META_LAST, META_MARKED,
     META_USER, NEXT, NH, NK, LOG, NOW, REASONS, Feed, State, fresh, shape, words,
@@ -194,20 +195,24 @@ def feed(
     )  # fmt: skip
 
 
-def play(config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int) -> tuple[Array, State]:
-    """Run a feed to its end: the log of the kinds in ``record``, in order of evaluation, and the last state."""
+def play(config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int) -> tuple[list[Array], State]:
+    """Run a feed to its end: the log of the kinds in ``record``, in parts and in order of evaluation, and the last state."""
     c = shape(config, record, stimulus.gate)
-    state = fresh(c, config.groups, _LOG_ROWS + 64 * c.ports)
+    spare = 64 * c.ports * c.lanes
+    # room for what every beat leaves behind, so that one part is all there is when nothing is multiplied or dropped
+    rows = spare + len(given.cycle) * sum(record >> k & 1 for k in (K_OUT, K_FREE)) * 9 // 8
+    state = fresh(c, config.groups, rows)
     state.inp[:, NEXT] = given.off
     parts = []
     while True:
         why = run(c, state, given, stimulus.max_cycles)
-        parts.append(state.log[: state.g[LOG]].copy())
+        parts.append(state.log[: state.g[LOG]])
         state.g[LOG] = 0
         if why == DONE:
-            return np.concatenate(parts), state
+            return parts, state
         if why != FULL:
             raise Stuck(_where(config, given, state, stimulus.max_cycles))
+        state = state._replace(log=np.zeros((spare + _LOG_ROWS, 4), np.int64))
 
 
 def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
@@ -220,64 +225,41 @@ def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
     return f"switch still busy at cycle {limit}: {'; '.join(texts) or 'credits or events outstanding'}"
 
 
-def _by_port(log: Array, kind: int, ports: int) -> list[Array]:
+def _by_port(log: Events, kind: int, ports: int) -> list[Array]:
     """Events of a kind, by port."""
-    rows = log[log[:, 1] == kind]
     found = []
     for p in range(ports):
-        mine = rows[rows[:, 2] == p]
-        events = np.zeros(len(mine), EVENT)
-        events["cycle"], events["value"] = mine[:, 0], mine[:, 3]
+        cycle, value, _ = log.of(kind, p)
+        events = np.zeros(len(cycle), EVENT)
+        events["cycle"], events["value"] = cycle, value
         found.append(events)
     return found
 
 
-def _free(log: Array, ports: int) -> list[Array]:
-    """``free_cells`` of each input where it is not 0."""
-    found = []
-    for events in _by_port(log, K_FREE, ports):
-        cycles, index = np.unique(events["cycle"], return_inverse=True)
-        merged = np.zeros(len(cycles), EVENT)
-        merged["cycle"] = cycles
-        np.add.at(merged["value"], index, 1 << 2 * events["value"])
-        found.append(merged)
-    return found
-
-
-def _vector(log: Array, kind: int) -> list[tuple[int, int]]:
+def _vector(parts: list[Array], kind: int) -> list[tuple[int, int]]:
     """Changes of single bits as changes of the whole vector."""
     changes = [(0, 0)]
-    for cycle, _, n, value in log[log[:, 1] == kind].tolist():
-        word = changes[-1][1] & ~(1 << n) | value << n
-        if changes[-1][0] == cycle:
-            changes.pop()
-        changes.append((cycle, word))
+    for part in parts:
+        for cycle, _, n, value in part[part[:, 1] == kind].tolist():
+            word = changes[-1][1] & ~(1 << n) | value << n
+            if changes[-1][0] == cycle:
+                changes.pop()
+            changes.append((cycle, word))
     return changes
 
 
-def departures(log: Array, ports: int, off: Array) -> list[Array]:
+def _departures(log: Events, ports: int, off: Array) -> list[Array]:
     """Beats that left each output."""
-    rows = log[log[:, 1] == K_OUT]
-    meta = rows[:, 2]
     found = []
     for o in range(ports):
-        mine = (meta & 0xFF) == o
-        out = np.zeros(int(mine.sum()), OUT)
-        out["cycle"], bits, beat = rows[mine, 0], meta[mine], rows[mine, 3]
-        out["input"] = bits >> META_INPUT & 0xFF
-        out["beat"] = np.where(beat < 0, beat, beat - off[out["input"]])
+        cycle, beat, bits = log.of(K_OUT, o)
+        out = np.zeros(len(cycle), OUT)
+        source = bits >> META_INPUT & 0xFF
+        out["cycle"], out["input"] = cycle, source
+        out["beat"] = np.where(beat < 0, beat, beat - off[source])
         for name, at in (("last", META_LAST), ("user", META_USER), ("marked", META_MARKED)):
             out[name] = bits >> at & 1
         found.append(out)
-    return found
-
-
-def _count(log: Array) -> dict[str, int]:
-    """Frames by what became of them."""
-    codes = log[log[:, 1] == K_DROP, 3]
-    found = {name: int((codes == n).sum()) for n, name in enumerate(REASONS) if name}
-    for name, kind in (("mc_lost", K_MC_LOST), ("lost", K_LOST), ("ecn", K_ECN)):
-        found[name] = int((log[:, 1] == kind).sum())
     return found
 
 
@@ -298,11 +280,16 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
         n += int(first.sum())
     given = feed(config, stimulus, [b["cycle"] for b in beats], last, keys, np.concatenate(heads))
     kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
-    log, state = play(config, stimulus, given, kinds)
+    parts, state = play(config, stimulus, given, kinds)
     p = config.ports
+    log = Events(parts, p * config.lanes)
+    drop = _by_port(log, K_DROP, p)
+    mc_lost, lost, ecn = (_by_port(log, kind, p) for kind in (K_MC_LOST, K_LOST, K_ECN))
+    codes = np.concatenate([d["value"] for d in drop])
+    counters = {name: int((codes == n).sum()) for n, name in enumerate(REASONS) if name}
+    counters |= {name: sum(map(len, x)) for name, x in (("mc_lost", mc_lost), ("lost", lost), ("ecn", ecn))}
     return Outcome(
-        taken=[given.taken[given.off[i] : given.end[i]].copy() for i in range(p)],
-        out=departures(log, p, given.off), drop=_by_port(log, K_DROP, p), mc_lost=_by_port(log, K_MC_LOST, p),
-        free=_free(log, p), lost=_by_port(log, K_LOST, p), ecn=_by_port(log, K_ECN, p), pause=_vector(log, K_PAUSE),
-        live=_vector(log, K_LIVE), end=int(state.g[NOW]), counters=_count(log), _config=config, _beats=beats,
+        taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off), drop=drop,
+        mc_lost=mc_lost, free=_by_port(log, K_FREE, p), lost=lost, ecn=ecn, pause=_vector(parts, K_PAUSE),
+        live=_vector(parts, K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
     )  # fmt: skip

@@ -128,6 +128,14 @@ def bench(settings: Settings = None) -> None:
 
 
 @app.command()
+def model(settings: Settings = None) -> None:
+    """Run the golden model of the switch alone: latency against load, fairness, incast, a hot spot."""
+    from scripts.model import main_model
+
+    raise typer.Exit(main_model(console, _given(settings)))
+
+
+@app.command()
 def waves(settings: Settings = None) -> None:
     """Run a test with waves and say where they are."""
     sim([*(settings or []), "WAVES=1"])

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make model`: the golden model of the switch alone, without a simulator. Latency against load, fairness, incast, a hot
+spot, and how fast it was. Writes build/model/latency.png, latency.svg and model.json."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from models.switch_config import SwitchConfig
+from models.switch_traffic import PATTERNS, Frames, Measured, jain, latency, measure, traffic
+from scripts.common import BUILD, EXIT_FAIL, EXIT_PASS, UserError, one_of, rel
+from scripts.settings import only, seed_of, whole_number
+
+KEYS = ("PORTS", "LANES", "DATA_W", "CELLS", "EGRESS", "ALLOC", "SAF", "LOAD", "SIZE", "PATTERN", "CYCLES", "SEED")
+LOADS = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,0.95"
+ALLOCATORS = ("round robin", "iSLIP-1", "iSLIP-2", "iSLIP-3", "iSLIP-4", "wavefront")
+OUT = BUILD / "model"
+SLOWER = 1.1
+"""How much longer others may wait beside a hot spot."""
+FAIR = 0.95
+"""Share of an input in an incast, against one of PORTS: a wavefront serves whoever follows an idle input twice."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One load of one allocator. Cycles are of a frame's first beat, offered to gone; shares are of the line."""
+
+    alloc: int
+    load: float
+    throughput: float
+    mean: float
+    p99: float
+    maximum: float
+    fairness: float
+    frames: int
+    cycles: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for."""
+
+    config: SwitchConfig
+    allocs: tuple[int, ...]
+    loads: tuple[float, ...]
+    beats: tuple[int, ...]
+    pattern: str
+    cycles: int
+    seed: int
+
+
+def _numbers(key: str, text: str, low: float, high: float) -> tuple[float, ...]:
+    """A list of numbers with commas."""
+    try:
+        found = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        found = (low - 1,)
+    if not all(low <= x <= high for x in found):
+        raise UserError(f"{key}={text}: wants numbers from {low:g} to {high:g}, with commas between them")
+    return found
+
+
+def plan(given: dict[str, str]) -> Plan:
+    """The settings, checked; UserError."""
+    only(given, KEYS, "model")
+    width = whole_number("DATA_W", given.get("DATA_W") or "512")
+    pattern = given.get("PATTERN") or "uniform"
+    if pattern not in PATTERNS:
+        raise one_of("pattern", pattern, PATTERNS, "PATTERN")
+    numbers = {k.lower(): whole_number(k, given[k]) for k in ("PORTS", "LANES", "CELLS", "EGRESS") if given.get(k)}
+    allocs = tuple(int(a) for a in _numbers("ALLOC", given.get("ALLOC") or "1", 0, len(ALLOCATORS) - 1))
+    try:
+        config = SwitchConfig(data_bytes=width // 8, saf=given.get("SAF", "0") == "1", alloc=allocs[0], **numbers)
+    except ValueError as e:
+        raise UserError(str(e)) from e
+    sizes = _numbers("SIZE", given.get("SIZE") or "512", 32, config.beats * config.data_bytes)
+    return Plan(
+        config=config, allocs=allocs, loads=_numbers("LOAD", given.get("LOAD") or LOADS, 0.001, 1),
+        beats=tuple(-(-int(size) // config.data_bytes) for size in sizes), pattern=pattern,
+        cycles=whole_number("CYCLES", given.get("CYCLES") or "100000"),
+        seed=seed_of(given["SEED"]) if given.get("SEED") else 1,
+    )  # fmt: skip
+
+
+def _one(p: Plan, alloc: int, load: float) -> Row:
+    """Run one point; the first tenth is left out of the statistics."""
+    frames = traffic(p.config.ports, p.pattern, load, p.cycles, p.seed, p.beats)
+    warm = p.cycles // 10
+    begin = time.process_time()
+    m = measure(replace(p.config, alloc=alloc), frames, (warm, p.cycles))
+    seconds = time.process_time() - begin
+    waits = m.after(warm) + latency()
+    if not len(waits):
+        raise UserError(f"CYCLES={p.cycles}: too few for a frame at load {load:g}")
+    used = np.flatnonzero([len(f.cycle) for f in frames])
+    sent = np.bincount(m.input[m.cycle + m.wait + latency() < p.cycles], minlength=p.config.ports)[used]
+    lines = len(used) if p.pattern == "permutation" else p.config.ports
+    lines = 1 if p.pattern == "incast" else lines
+    return Row(
+        alloc, load, float(m.left.sum() / (m.cycles * lines)), float(waits.mean()), float(np.percentile(waits, 99)),
+        float(waits.max()), jain(sent.astype(float)), len(m.wait), m.end, seconds,
+    )  # fmt: skip
+
+
+def _full(count: int, output: int, beats: int) -> Frames:
+    """Frames back to back to one output."""
+    return Frames(1 + np.arange(count) * beats, np.full(count, output), np.full(count, beats))
+
+
+def incast(p: Plan, alloc: int) -> dict[str, Any]:
+    """All other inputs send to output 0 without a pause: nothing may be lost, each must get one of PORTS at least."""
+    ports, beats = p.config.ports, p.beats[0]
+    count = max(20, p.cycles // (10 * beats))
+    frames = [_full(count if i else 0, 0, beats) for i in range(ports)]
+    config = replace(p.config, alloc=alloc)
+    window = (p.cycles // 100, count * beats)
+    m = measure(config, frames, window)
+    gone = m.cycle + m.wait + latency()
+    shares = np.bincount(m.input[(gone >= window[0]) & (gone < window[1])], minlength=ports)[1:]
+    return {
+        "offered": count * (ports - 1), "arrived": len(m.wait), "throughput": float(m.left[0] / m.cycles),
+        "fairness": jain(shares.astype(float)), "least": float(shares.min() * ports / shares.sum()),
+    }  # fmt: skip
+
+
+def hot_spot(p: Plan, alloc: int) -> dict[str, Any]:
+    """Half of the inputs send all that they can to output 0; the others to the other outputs, at half of the line. What
+    these wait, with and without the hot spot."""
+    ports, beats = p.config.ports, p.beats[0]
+    config = replace(p.config, alloc=alloc)
+    cold = range(ports // 2, ports)
+    calm = traffic(ports, "uniform", 0.5, p.cycles, p.seed, beats)
+    calm = [replace(f, output=1 + f.output % (ports - 1)) if i in cold else _full(0, 0, beats) for i, f in enumerate(calm)]
+    hot = [f if i in cold else _full(p.cycles // beats, 0, beats) for i, f in enumerate(calm)]
+    waits = {}
+    busy: Measured | None = None
+    for name, frames in (("calm", calm), ("hot", hot)):
+        busy = measure(config, frames, (p.cycles // 10, p.cycles))
+        others = busy.output > 0
+        waits[name] = float(busy.wait[others].mean()) + latency()
+    assert busy is not None
+    return {"output_0": float(busy.left[0] / busy.cycles), **waits}
+
+
+def _draw(p: Plan, rows: Sequence[Row]) -> None:
+    """Latency against load, one panel a figure, one curve an allocator."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4), sharex=True)
+    for axis, name, title in zip(axes, ("mean", "p99", "maximum"), ("mean", "99th percentile", "maximum"), strict=True):
+        for alloc in p.allocs:
+            mine = [r for r in rows if r.alloc == alloc]
+            axis.plot([r.load for r in mine], [getattr(r, name) for r in mine], "o-", ms=3, label=ALLOCATORS[alloc])
+        axis.axhline(latency(), lw=0.8, ls=":", color="grey")
+        axis.set(title=title, xlabel="offered load, share of the line", yscale="log")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("cycles, first beat to first beat")
+    axes[0].legend()
+    sizes = ", ".join(str(b * p.config.data_bytes) for b in p.beats)
+    figure.suptitle(f"{p.config.ports} ports, {p.config.lanes} lanes, {p.pattern} traffic, frames of {sizes} bytes")
+    figure.tight_layout()
+    for ending in ("png", "svg"):
+        figure.savefig(OUT / f"latency.{ending}", dpi=120)
+    pyplot.close(figure)
+
+
+def _table(p: Plan, rows: Sequence[Row]) -> Table:
+    table = Table(title=f"Latency against load: {p.pattern}, cells of {p.config.data_bytes} bytes")
+    for name in ("allocator", "load", "throughput", "mean", "p99", "maximum", "fairness", "frames/s", "cycles/s"):
+        table.add_column(name, justify="left" if name == "allocator" else "right")
+    for r in rows:
+        table.add_row(
+            ALLOCATORS[r.alloc], f"{r.load:.3f}", f"{r.throughput:.3f}", f"{r.mean:.1f}", f"{r.p99:.0f}",
+            f"{r.maximum:.0f}", f"{r.fairness:.4f}", f"{r.frames / r.seconds:,.0f}", f"{r.cycles / r.seconds:,.0f}",
+        )  # fmt: skip
+    return table
+
+
+def main_model(console: Console, given: dict[str, str]) -> int:
+    """The verb."""
+    p = plan(given)
+    OUT.mkdir(parents=True, exist_ok=True)
+    console.print("[dim]the first run after a change of the model compiles it: about half a minute[/]")
+    _one(replace(p, cycles=1000, loads=(0.5,)), p.allocs[0], 0.5)
+    rows = [_one(p, alloc, load) for alloc in p.allocs for load in p.loads]
+    console.print(_table(p, rows))
+    seconds = sum(r.seconds for r in rows)
+    frames, cycles = sum(r.frames for r in rows), sum(r.cycles for r in rows)
+    console.print(f"{frames / seconds:,.0f} frames/s, {cycles / seconds:,.0f} cycles/s of processor time; an empty switch: {latency()} cycles")
+    found, good = {}, True
+    for alloc in p.allocs:
+        name = ALLOCATORS[alloc]
+        many, spot = incast(p, alloc), hot_spot(p, alloc)
+        kept = many["offered"] == many["arrived"] and many["least"] >= FAIR
+        calm = spot["hot"] <= SLOWER * spot["calm"]
+        good &= kept and calm
+        console.print(
+            f"{name}: {p.config.ports - 1} to 1: {many['arrived']:,} of {many['offered']:,} frames arrived, output"
+            f" {many['throughput']:.3f} of the line, fairness {many['fairness']:.4f}: {_verdict(kept)}"
+        )
+        console.print(
+            f"{name}: hot output {spot['output_0']:.3f} of the line; frames to the others {spot['hot']:.1f} cycles,"
+            f" {spot['calm']:.1f} without it: {_verdict(calm)}"
+        )
+        found[name] = {"incast": many, "hot_spot": spot}
+    _draw(p, rows)
+    report = {"config": asdict(p.config), "pattern": p.pattern, "rows": [asdict(r) for r in rows], "checks": found}
+    (OUT / "model.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    console.print(f"drawn: {rel(OUT / 'latency.png')}, {rel(OUT / 'latency.svg')}; figures: {rel(OUT / 'model.json')}")
+    return EXIT_PASS if good else EXIT_FAIL
+
+
+def _verdict(good: bool) -> str:
+    return "[green]pass[/]" if good else "[bold red]fail[/]"
