@@ -17,8 +17,26 @@ from models.switch_config import SwitchConfig
 from models.switch_core import DONE, run
 from models.switch_header import headers
 from models.switch_state import (
-    ALL, BOOKED, INSIDE, K_DROP, K_FREE, K_GRANT, K_STORED, K_TAKE, LIVE, LOG, META_INPUT, META_LAST, NEXT, NH, OPEN,
-    UNKNOWN, UNSETTLED, Feed, fresh, shape,
+    ALL,
+    BOOKED,
+    INSIDE,
+    K_DROP,
+    K_FREE,
+    K_GRANT,
+    K_STORED,
+    K_TAKE,
+    LIVE,
+    LOG,
+    META_INPUT,
+    META_LAST,
+    NEXT,
+    NH,
+    OPEN,
+    UNKNOWN,
+    UNSETTLED,
+    Feed,
+    fresh,
+    shape,
 )  # fmt: skip
 from models.switch_volume import Stimulus, feed
 
@@ -54,9 +72,7 @@ class Switch(Component):
         self._state.g[UNSETTLED] = 0
         for p in range(ports):
             self._state.members[p, p >> 6] = np.uint64(1 << (p & 63))
-        self.out: list[Fifo[Beat]] = [
-            Fifo(self._shape.cross, self.config.room, f"{name}.out{o}") for o in range(ports)
-        ]
+        self.out: list[Fifo[Beat]] = [Fifo(self._shape.cross, self.config.room, f"{name}.out{o}") for o in range(ports)]
         for fifo in self.out:
             fifo.producer = self
         self.freed: list[Callable[[int, int], None]] = [nothing] * ports

@@ -11,7 +11,17 @@ from models.switch_config import ONE_FIFO, ROUND_ROBIN, WAVEFRONT, WRONG_POINTER
 from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined
 from models.switch_queue import match
 from models.switch_state import (
-    ACCEPT, FIRST, GOT, GRANT, LEFT_IN, LEFT_OUT, Q_FILL, Q_HEAD, WAVE, Shape, State,
+    ACCEPT,
+    FIRST,
+    GOT,
+    GRANT,
+    LEFT_IN,
+    LEFT_OUT,
+    Q_FILL,
+    Q_HEAD,
+    WAVE,
+    Shape,
+    State,
 )  # fmt: skip
 
 

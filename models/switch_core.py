@@ -14,8 +14,29 @@ from models.switch_jit import ZERO, compiled, inlined
 from models.switch_match import match_all
 from models.switch_queue import empty
 from models.switch_state import (
-    ALL, AT_GROUP, AT_PAUSE, AT_TABLE, AT_UP, BUSY_IN, DEPTH, DISCARDS, IN_ASK, LIVE, LOG, MOVES, NEXT, NOW, OUT_WAITS,
-    PAUSE, PAUSE_BEFORE, PICK, PIPE, UNSETTLED, UP, Feed, Shape, State,
+    ALL,
+    AT_GROUP,
+    AT_PAUSE,
+    AT_TABLE,
+    AT_UP,
+    BUSY_IN,
+    DEPTH,
+    DISCARDS,
+    IN_ASK,
+    LIVE,
+    LOG,
+    MOVES,
+    NEXT,
+    NOW,
+    OUT_WAITS,
+    PAUSE_BEFORE,
+    PICK,
+    PIPE,
+    UNSETTLED,
+    UP,
+    Feed,
+    Shape,
+    State,
 )  # fmt: skip
 
 DONE, FULL, LIMIT = range(3)

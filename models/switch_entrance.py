@@ -3,12 +3,43 @@
 
 from __future__ import annotations
 
-from models.switch_jit import ZERO, has, inlined
-from models.switch_queue import empty, new_frame
+from models.switch_jit import has, inlined
+from models.switch_queue import new_frame
 from models.switch_state import (
-    ABORT, ABORTED, ALL, BEAT, DAMAGED, DEPTH, DONE, ENTERED, FIRST, FREED, FREED_BEFORE, GATE, GROUP, H_LANE, H_NEED,
-    INSIDE, KEY, LANE, LIVE, MARK, NEED, NEXT, NOW, OPEN, PIPE, SLOT, STORED, STREAM_FIRST, STREAM_LANE, SWALLOWS, TAKEN,
-    Feed, Shape, State,
+    ABORT,
+    ABORTED,
+    ALL,
+    BEAT,
+    DAMAGED,
+    DEPTH,
+    DONE,
+    ENTERED,
+    FIRST,
+    FREED,
+    FREED_BEFORE,
+    GATE,
+    GROUP,
+    H_LANE,
+    H_NEED,
+    INSIDE,
+    KEY,
+    LANE,
+    LIVE,
+    MARK,
+    NEED,
+    NEXT,
+    NOW,
+    OPEN,
+    PIPE,
+    SLOT,
+    STORED,
+    STREAM_FIRST,
+    STREAM_LANE,
+    SWALLOWS,
+    TAKEN,
+    Feed,
+    Shape,
+    State,
 )  # fmt: skip
 
 

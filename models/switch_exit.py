@@ -3,14 +3,61 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from models.switch_forward import free_cell
 from models.switch_jit import ONE, ZERO, bit, ctz, has, inlined
 from models.switch_queue import drop_frame, log, release
 from models.switch_state import (
-    ABORT, ABORTED, ALL, AT, BOOKED, BUSY_IN, BUSY_OUT, CREDIT, CUR, DAMAGED, DONE, FILL, FIRST, FRESH, H_ECT, HEAD, HELD,
-    INSIDE, K_ECN, K_LIVE, K_LOST, K_OUT, K_TAKE, KEY, LANE, LIVE, LIVE_NEXT, MARK, META, META_INPUT, META_LANE,
-    META_LAST, META_MARKED, META_USER, NOW, OUT_WAITS, OWN, PEND, Q_FILL, SOURCE, STORED, TAKEN, TAKES, TO_SET,
-    UNSETTLED, UP, Feed, Shape, State,
+    ABORT,
+    ABORTED,
+    ALL,
+    AT,
+    BOOKED,
+    BUSY_IN,
+    BUSY_OUT,
+    CREDIT,
+    CUR,
+    DAMAGED,
+    DONE,
+    FILL,
+    FIRST,
+    FRESH,
+    H_ECT,
+    HEAD,
+    HELD,
+    INSIDE,
+    K_ECN,
+    K_LIVE,
+    K_LOST,
+    K_OUT,
+    K_TAKE,
+    KEY,
+    LANE,
+    LIVE,
+    LIVE_NEXT,
+    MARK,
+    META,
+    META_INPUT,
+    META_LANE,
+    META_LAST,
+    META_MARKED,
+    META_USER,
+    NOW,
+    OUT_WAITS,
+    OWN,
+    PEND,
+    Q_FILL,
+    SOURCE,
+    STORED,
+    TAKEN,
+    TAKES,
+    TO_SET,
+    UNSETTLED,
+    UP,
+    Feed,
+    Shape,
+    State,
 )  # fmt: skip
 
 
@@ -52,10 +99,10 @@ def takes(c: Shape, s: State, f: Feed) -> None:
             v = s.frm[i, slot, LANE]
             if n == 0:
                 m[FRESH, w] |= bit(i)
-                if c.ecn and own >= 0 and s.q[i, own * c.lanes + v, Q_FILL] + 1 >= c.ecn:
-                    if f.head[s.frm[i, slot, KEY], H_ECT]:
-                        s.frm[i, slot, MARK] = 1
-                        log(c, s, s.g[NOW] + c.ecn_at, K_ECN, own, 1)
+                deep = c.ecn and own >= 0 and s.q[i, own * c.lanes + v, Q_FILL] + 1 >= c.ecn
+                if deep and f.head[s.frm[i, slot, KEY], H_ECT]:
+                    s.frm[i, slot, MARK] = 1
+                    log(c, s, s.g[NOW] + c.ecn_at, K_ECN, own, 1)
             last = 0
             beat = s.frm[i, slot, FIRST] + n
             user = 0
@@ -119,15 +166,15 @@ def settle(c: Shape, s: State) -> None:
 
 
 @inlined
-def _pattern(bits: object, at: object, o: int, t: int) -> bool:
+def _pattern(bits: Any, at: Any, o: int, t: int) -> bool:
     """Whether a pattern's bit is set at ``t``."""
-    n = at[o, 1]  # type: ignore[index]
-    return n == 0 or bits[at[o, 0] + t % n] != 0  # type: ignore[index]
+    n = at[o, 1]
+    return n == 0 or bits[at[o, 0] + t % n] != 0
 
 
 @inlined
 def exits(c: Shape, s: State, f: Feed) -> None:
-    """O6: one beat of each output, if it is there, and accepted or lost. Credits come back as the far end gives them."""
+    """O6: one beat of each output, if it is there, and accepted or lost. Credits that the far end gives back."""
     t = s.g[NOW]
     if c.credit_en:
         for o in range(c.ports):

@@ -3,13 +3,60 @@
 
 from __future__ import annotations
 
-from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined, nth, ones
+from models.switch_jit import ZERO, bit, ctz, first_from, has, inlined, nth, ones
 from models.switch_queue import drop_frame, empty, join, leave, log
 from models.switch_state import (
-    ABORT, ABORTED, ABORTED_CODE, ADAPT, ALL, BEAT, BOOKED, CHOICE, CREDIT, CUT, DAMAGED, DEC, DEPTH, DONE, DROPS,
-    DROP_LANE, FREED, FRESH, GROUP, HELD, H_BAD, H_DEST, H_FLOW, IN_ASK, INSIDE, K_DROP, K_FREE, K_PAUSE,
-    K_STORED, KEY, LANE, LIVE, LONG, MALFORMED, MODE, MOVE, MOVES, NEED, NOTHING, NOW, NO_WAY, OVERFLOW, PAUSED, PIPE,
-    SHORT, SLOT, SPRAY, STORED, UNKNOWN, UNSETTLED, Feed, Shape, State,
+    ABORT,
+    ABORTED,
+    ABORTED_CODE,
+    BEAT,
+    BOOKED,
+    CHOICE,
+    CREDIT,
+    CUT,
+    DAMAGED,
+    DEC,
+    DEPTH,
+    DONE,
+    DROP_LANE,
+    DROPS,
+    FREED,
+    FRESH,
+    GROUP,
+    H_BAD,
+    H_DEST,
+    H_FLOW,
+    HELD,
+    IN_ASK,
+    INSIDE,
+    K_DROP,
+    K_FREE,
+    K_PAUSE,
+    K_STORED,
+    KEY,
+    LANE,
+    LIVE,
+    LONG,
+    MALFORMED,
+    MODE,
+    MOVE,
+    MOVES,
+    NEED,
+    NO_WAY,
+    NOTHING,
+    NOW,
+    OVERFLOW,
+    PAUSED,
+    PIPE,
+    SHORT,
+    SLOT,
+    SPRAY,
+    STORED,
+    UNKNOWN,
+    UNSETTLED,
+    Feed,
+    Shape,
+    State,
 )  # fmt: skip
 
 BY_FLOW, SPRAYING, ADAPTIVE, MULTICAST = range(4)
@@ -128,7 +175,7 @@ def stages(c: Shape, s: State, f: Feed) -> None:
                 mode = s.frm[i, slot, MODE]
                 if age == 3:
                     _candidates(c, s, f, stage, i, slot)
-                elif mode == SPRAYING or mode == ADAPTIVE:
+                elif mode in (SPRAYING, ADAPTIVE):
                     _spray(c, s, f, i, slot, moved)
 
 
@@ -246,7 +293,7 @@ def decisions(c: Shape, s: State, f: Feed) -> None:
             else:
                 code = _store(c, s, i, beat, 1 if beat == ABORT else f.last[beat], first)
         if code:
-            log(c, s, t + c.count, K_DROP, i, code)
+            log(c, s, t + c.drop_at, K_DROP, i, code)
 
 
 @inlined

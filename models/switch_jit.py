@@ -20,7 +20,7 @@ from numba.core import caching
 from numba.extending import intrinsic
 
 _HERE = Path(__file__).resolve()
-_PYTHON = {"switch_volume.py", "switch_header.py", "switch_ecn.py", "switch_traffic.py", "switch_csr.py", "switch_regs.py"}
+_PYTHON = {f"switch_{part}.py" for part in ("volume", "header", "ecn", "traffic", "csr", "regs")}
 """Files of the switch's model of which nothing is compiled."""
 
 
@@ -83,7 +83,7 @@ ONE = np.uint64(1)
 ZERO = np.uint64(0)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def ctz(_context: Any, word: Any) -> Any:
     """Number of the lowest bit set of a 64-bit word that is not 0."""
 
@@ -95,7 +95,7 @@ def ctz(_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def ones(_context: Any, word: Any) -> Any:
     """Number of bits set of a 64-bit word."""
 

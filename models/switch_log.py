@@ -19,7 +19,7 @@ def _count(log: Array, ports: int, counts: Array) -> None:
     """How many events of a kind and port there are: row kind * ports + port."""
     for n in range(len(log)):
         kind = log[n, 1]
-        port = log[n, 2] & 0xFF if kind == K_OUT or kind == K_TAKE else log[n, 2]
+        port = log[n, 2] & 0xFF if kind in (K_OUT, K_TAKE) else log[n, 2]
         counts[kind * ports + port] += 1
 
 
@@ -29,7 +29,7 @@ def _place(log: Array, ports: int, at: Array, cycle: Array, value: Array, more: 
     one event, two bits a lane."""
     for n in range(len(log)):
         kind = log[n, 1]
-        port = log[n, 2] & 0xFF if kind == K_OUT or kind == K_TAKE else log[n, 2]
+        port = log[n, 2] & 0xFF if kind in (K_OUT, K_TAKE) else log[n, 2]
         k = kind * ports + port
         to = at[k]
         if kind == K_FREE:

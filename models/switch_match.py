@@ -7,8 +7,32 @@ from models.switch_alloc import allocate
 from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined
 from models.switch_queue import discard, empty, hold, leave, log
 from models.switch_state import (
-    ALL, BOOKED, BUSY_IN, BUSY_OUT, CREDIT, DISCARDS, IN_ASK, K_MC_LOST, LANES_OK, LEFT_IN, LEFT_OUT, LIVE, ML, MP,
-    NOW, OUT_ASK, PAUSE_BEFORE, PICK, PICK_AT, PICK_LANE, Q_HEAD, SET, TO_DISCARD, TO_SET, Shape, State,
+    ALL,
+    BOOKED,
+    BUSY_IN,
+    BUSY_OUT,
+    CREDIT,
+    DISCARDS,
+    IN_ASK,
+    K_MC_LOST,
+    LANES_OK,
+    LEFT_IN,
+    LEFT_OUT,
+    LIVE,
+    ML,
+    MP,
+    NOW,
+    OUT_ASK,
+    PAUSE_BEFORE,
+    PICK,
+    PICK_AT,
+    PICK_LANE,
+    Q_HEAD,
+    SET,
+    TO_DISCARD,
+    TO_SET,
+    Shape,
+    State,
 )  # fmt: skip
 
 

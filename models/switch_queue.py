@@ -7,8 +7,28 @@ from typing import Any
 
 from models.switch_jit import ZERO, bit, has, inlined
 from models.switch_state import (
-    BUSY_IN, BUSY_OUT, CUR, DISCARDS, FREE_INPUT, FREE_N, IN_ASK, K_GRANT, LANES_OK, LINK, LOG, NOW, OUT_ASK, OWN,
-    Q_FILL, Q_HEAD, Q_TAIL, QUEUED, QUEUED_OUT, TO_DISCARD, Shape, State,
+    BUSY_IN,
+    BUSY_OUT,
+    CUR,
+    DISCARDS,
+    FREE_INPUT,
+    FREE_N,
+    IN_ASK,
+    K_GRANT,
+    LANES_OK,
+    LINK,
+    LOG,
+    NOW,
+    OUT_ASK,
+    OWN,
+    Q_FILL,
+    Q_HEAD,
+    Q_TAIL,
+    QUEUED,
+    QUEUED_OUT,
+    TO_DISCARD,
+    Shape,
+    State,
 )  # fmt: skip
 
 

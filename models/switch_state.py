@@ -81,7 +81,7 @@ class Shape(NamedTuple):
     addr_w: int
     cross: int
     free: int
-    count: int
+    drop_at: int
     ecn_at: int
 
 
@@ -164,7 +164,7 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         xon=config.xon, ecn=config.ecn if config.roce else 0, credit_en=int(config.credit_en),
         credit_init=config.credit_init, shift=config.adapt_shift, gate=int(gate), outside=int(outside), record=record,
         words=1 if config.ports <= 64 else 2, prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
-        addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], count=figure["count"], ecn_at=figure["ecn"],
+        addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
     )  # fmt: skip
 
 

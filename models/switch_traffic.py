@@ -41,10 +41,7 @@ def arrivals(rng: np.random.Generator, load: float, size: int, cycles: int) -> A
     """First cycles of frames of ``size`` beats that fill a share ``load`` of the line, gaps geometric; Bernoulli
     arrivals when ``size`` is 1."""
     count = int(cycles * load / size * 1.1) + 64
-    if load >= 1:
-        gaps = np.zeros(count, np.int64)
-    else:
-        gaps = rng.geometric(load / (load + size * (1 - load)), count) - 1
+    gaps = rng.geometric(load / (load + size * (1 - load)), count) - 1  # all 0 at full load
     start = 1 + np.cumsum(gaps + size) - size
     return start[start < cycles]
 
@@ -63,7 +60,7 @@ def outputs(rng: np.random.Generator, pattern: str, i: int, ports: int, count: i
 
 
 def bursts(rng: np.random.Generator, load: float, ports: int, cycles: int, mean: int) -> Frames:
-    """Single beats in bursts of geometric length, ``mean`` on average, each burst to one output, idle times geometric."""
+    """Single beats in bursts of geometric length, ``mean`` on average, each burst to one output, idle times too."""
     count = int(cycles * load / mean * 1.3) + 64
     on = rng.geometric(1 / mean, count)
     off = rng.geometric(1 / (1 + mean * (1 - load) / load), count) - 1
@@ -92,7 +89,7 @@ def traffic(
             continue
         # an output has no more than its line: many to one share it
         mine = load / (ports - 1) if pattern == "incast" else load
-        cycle = arrivals(rng, mine, int(round(sizes.mean())), cycles)
+        cycle = arrivals(rng, mine, round(sizes.mean()), cycles)
         if pattern == "incast" and i == 0:
             cycle = cycle[:0]
         output = outputs(rng, pattern, i, ports, len(cycle))
@@ -128,7 +125,9 @@ def jain(shares: Array) -> float:
     return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
 
 
-def measure(config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], max_cycles: int = 1 << 40) -> Measured:
+def measure(
+    config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], max_cycles: int = 1 << 40
+) -> Measured:
     """Run ``frames`` to the end; ``window``: cycles in which departures are counted for the throughput."""
     cycle, last, key, heads, base = [], [], [], [np.zeros((0, NH), np.int64)], 0
     for f in frames:
@@ -145,7 +144,8 @@ def measure(config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, i
         heads.append(head)
         base += len(head)
     ports = range(config.ports)
-    stimulus = Stimulus([], table=[(p, p, 1, p) for p in ports], groups=[(p, p, 0, 1 << p) for p in ports], max_cycles=max_cycles)  # fmt: skip
+    table, groups = [(p, p, 1, p) for p in ports], [(p, p, 0, 1 << p) for p in ports]
+    stimulus = Stimulus([], table=table, groups=groups, max_cycles=max_cycles)
     given = feed(config, stimulus, cycle, last, key, np.concatenate(heads))
     parts, state = play(config, stimulus, given, 1 << K_OUT)
     return _measured(config, window, given.key, given.cycle, np.concatenate(parts), int(state.g[NOW]))

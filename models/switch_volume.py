@@ -21,15 +21,35 @@ from models.switch_ecn import mark
 from models.switch_header import headers
 from models.switch_log import Events
 from models.switch_state import (
-    INSIDE, K_DROP, K_ECN, K_FREE, K_LIVE, K_LOST, K_MC_LOST, K_OUT, K_PAUSE, META_INPUT, META_LAST, META_MARKED,
-    META_USER, NEXT, NH, NK, LOG, NOW, REASONS, Feed, State, fresh, shape, words,
+    INSIDE,
+    K_DROP,
+    K_ECN,
+    K_FREE,
+    K_LIVE,
+    K_LOST,
+    K_MC_LOST,
+    K_OUT,
+    K_PAUSE,
+    LOG,
+    META_INPUT,
+    META_LAST,
+    META_MARKED,
+    META_USER,
+    NEXT,
+    NH,
+    NK,
+    NOW,
+    REASONS,
+    Feed,
+    State,
+    fresh,
+    shape,
+    words,
 )  # fmt: skip
 
 Array = npt.NDArray[Any]
 EVENT = np.dtype([("cycle", "<i8"), ("value", "<i8")])
-OUT = np.dtype(
-    [("cycle", "<i8"), ("input", "<i4"), ("beat", "<i8"), ("last", "?"), ("user", "?"), ("marked", "?")]
-)
+OUT = np.dtype([("cycle", "<i8"), ("input", "<i4"), ("beat", "<i8"), ("last", "?"), ("user", "?"), ("marked", "?")])
 """A beat that left: ``beat`` counts the played beats of ``input``, -1 is an abort beat; ``user`` as ``m_axis_tuser``
 (with the last beat only); ``marked`` on every beat of a frame that the ECN stage changes."""
 _LOG_ROWS = 1 << 17
@@ -42,7 +62,7 @@ class Stimulus:
 
     ``beats``: records with ``cycle`` (earliest offered, 1 at the soonest), ``flags`` (bit 0: last), ``keep``, ``data``.
     ``ready``, ``credit_ready``: pattern of an output, bit (cycle modulo length); None: every cycle.
-    ``table``: (cycle, index, valid, group), at most one a cycle; ``groups``: (cycle, group, mode, mask of ports), likewise.
+    ``table``: (cycle, index, valid, group), one a cycle at most; ``groups``: (cycle, group, mode, mask of ports), too.
     ``port_up``: (cycle, mask of ports), all up before the first; ``pause``: (cycle, mask, bit output * lanes + lane).
     ``gate``: a first beat passes only while its lane has credit for a largest frame.
     """
@@ -196,7 +216,7 @@ def feed(
 
 
 def play(config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int) -> tuple[list[Array], State]:
-    """Run a feed to its end: the log of the kinds in ``record``, in parts and in order of evaluation, and the last state."""
+    """Run a feed to its end: the log of the kinds in ``record``, in parts, in order of evaluation; the last state."""
     c = shape(config, record, stimulus.gate)
     spare = 64 * c.ports * c.lanes
     # room for what every beat leaves behind, so that one part is all there is when nothing is multiplied or dropped
@@ -264,7 +284,7 @@ def _departures(log: Events, ports: int, off: Array) -> list[Array]:
 
 
 def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
-    """Run to the end. Raises ValueError for a stimulus that cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
+    """Run to the end. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
     beats = stimulus.beats
     last = [b["flags"] & _LAST for b in beats]
     everywhere = bool(stimulus.port_up)  # behind an abort beat a frame begins wherever the stream is
@@ -289,7 +309,8 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     counters = {name: int((codes == n).sum()) for n, name in enumerate(REASONS) if name}
     counters |= {name: sum(map(len, x)) for name, x in (("mc_lost", mc_lost), ("lost", lost), ("ecn", ecn))}
     return Outcome(
-        taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off), drop=drop,
+        taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off),
+        drop=drop,
         mc_lost=mc_lost, free=_by_port(log, K_FREE, p), lost=lost, ecn=ecn, pause=_vector(parts, K_PAUSE),
         live=_vector(parts, K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
     )  # fmt: skip

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make model`: the golden model of the switch alone, without a simulator. Latency against load, fairness, incast, a hot
-spot, and how fast it was. Writes build/model/latency.png, latency.svg and model.json."""
+"""`make model`: the golden model of the switch alone, without a simulator.
+
+Latency against load, fairness, incast, a hot spot, and how fast it was. Writes build/model/latency.png, latency.svg
+and model.json.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,9 @@ def plan(given: dict[str, str]) -> Plan:
     pattern = given.get("PATTERN") or "uniform"
     if pattern not in PATTERNS:
         raise one_of("pattern", pattern, PATTERNS, "PATTERN")
-    numbers = {k.lower(): whole_number(k, given[k]) for k in ("PORTS", "LANES", "CELLS", "EGRESS") if given.get(k)}
+    numbers: dict[str, Any] = {
+        k.lower(): whole_number(k, given[k]) for k in ("PORTS", "LANES", "CELLS", "EGRESS") if given.get(k)
+    }
     allocs = tuple(int(a) for a in _numbers("ALLOC", given.get("ALLOC") or "1", 0, len(ALLOCATORS) - 1))
     try:
         config = SwitchConfig(data_bytes=width // 8, saf=given.get("SAF", "0") == "1", alloc=allocs[0], **numbers)
@@ -139,7 +144,8 @@ def hot_spot(p: Plan, alloc: int) -> dict[str, Any]:
     config = replace(p.config, alloc=alloc)
     cold = range(ports // 2, ports)
     calm = traffic(ports, "uniform", 0.5, p.cycles, p.seed, beats)
-    calm = [replace(f, output=1 + f.output % (ports - 1)) if i in cold else _full(0, 0, beats) for i, f in enumerate(calm)]
+    for i, f in enumerate(calm):
+        calm[i] = replace(f, output=1 + f.output % (ports - 1)) if i in cold else _full(0, 0, beats)
     hot = [f if i in cold else _full(p.cycles // beats, 0, beats) for i, f in enumerate(calm)]
     waits = {}
     busy: Measured | None = None
@@ -198,7 +204,8 @@ def main_model(console: Console, given: dict[str, str]) -> int:
     console.print(_table(p, rows))
     seconds = sum(r.seconds for r in rows)
     frames, cycles = sum(r.frames for r in rows), sum(r.cycles for r in rows)
-    console.print(f"{frames / seconds:,.0f} frames/s, {cycles / seconds:,.0f} cycles/s of processor time; an empty switch: {latency()} cycles")
+    console.print(f"{frames / seconds:,.0f} frames/s, {cycles / seconds:,.0f} cycles/s, of processor time")
+    console.print(f"an empty switch: {latency()} cycles")
     found, good = {}, True
     for alloc in p.allocs:
         name = ALLOCATORS[alloc]

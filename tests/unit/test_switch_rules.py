@@ -17,7 +17,14 @@ from models.kernel import Stuck
 from models.switch_config import SwitchConfig
 from models.switch_header import flow_hash
 from models.switch_state import (
-    ABORTED_CODE, CUT, LONG, MALFORMED, NO_WAY, OVERFLOW, SHORT, UNKNOWN,
+    ABORTED_CODE,
+    CUT,
+    LONG,
+    MALFORMED,
+    NO_WAY,
+    OVERFLOW,
+    SHORT,
+    UNKNOWN,
 )  # fmt: skip
 from models.switch_volume import Outcome, Stimulus, simulate
 from tb.common.beats import Frame, Records, StreamFormat, beats_from_frames
@@ -44,8 +51,8 @@ def played(*frames: tuple[int, bytes]) -> Records:
 def go(inputs: dict[int, list[tuple[int, bytes]]] | dict[int, Records], ports: int = 8, groups=(), **more) -> Outcome:
     """Destination d has group d: port d alone, unless ``groups`` (number, mode, set) says otherwise."""
     stimulus = {k: more.pop(k) for k in list(more) if k in Stimulus.__dataclass_fields__}
-    beats = [inputs.get(i, []) for i in range(ports)]
-    beats = [b if isinstance(b, np.ndarray) else played(*b) for b in beats]
+    given = [inputs.get(i, []) for i in range(ports)]
+    beats = [b if isinstance(b, np.ndarray) else played(*b) for b in given]
     table = [(n, n, 1, n) for n in range(32)]
     sets = {n: (0, 1 << n if n < ports else 0) for n in range(32)} | {n: (mode, set_) for n, mode, set_ in groups}
     stimulus.setdefault("table", table)
@@ -55,9 +62,14 @@ def go(inputs: dict[int, list[tuple[int, bytes]]] | dict[int, Records], ports: i
     )
 
 
+def only_at(output: int, *bits: int) -> list[np.ndarray | None]:
+    """A pattern for one output of eight; the others take every cycle."""
+    return [np.array(bits, bool) if o == output else None for o in range(8)]
+
+
 def left(outcome: Outcome, output: int) -> list[int]:
     """Cycles of the beats that left an output."""
-    return outcome.out[output]["cycle"].tolist()
+    return [int(c) for c in outcome.out[output]["cycle"]]
 
 
 def events(rows: np.ndarray) -> list[tuple[int, int]]:
@@ -94,19 +106,17 @@ def test_single_beats_follow_each_other_without_a_gap():
 
 
 def test_a_slow_sink_takes_by_its_pattern():
-    ready = [None] * 8
-    ready[1] = np.array([1, 0, 0], bool)
+    ready = only_at(1, 1, 0, 0)
     assert left(go({0: [(10, frame(1, 4))]}, ready=ready), 1) == [27, 30, 33, 36]
 
 
 def test_room_for_a_largest_frame_is_asked_before_a_match():
     """O4 with M = 2 and 8 beats of FIFO: no match while more than 5 are booked. The sink takes nothing before 99."""
-    ready = [None] * 8
-    ready[1] = np.array([0] * 99 + [1], bool)
+    ready = only_at(1, *[0] * 99, 1)
     frames = [(10, frame(1, 2)) for _ in range(5)]
     outcome = go({0: frames}, ready=ready, max_beats=2, egress=8, max_cycles=100_000)
-    # matches at 16, 18, 20, 22 see 0, 1, 3, 5 booked (a beat counts from the cycle after its taking on), then 8 are. Beats
-    # leave at 99, 199, 299: booked is 5 at 300, match at 300, beats taken at 301 and 302
+    # matches at 16, 18, 20, 22 see 0, 1, 3, 5 booked (a beat counts from the cycle after it was taken), then 8 are.
+    # Beats leave at 99, 199, 299: booked is 5 at 300, match at 300, beats taken at 301 and 302
     assert [int(c) for c, _ in outcome.free[0].tolist()] == [18, 19, 20, 21, 22, 23, 24, 25, 302, 303]
 
 
@@ -186,11 +196,10 @@ def test_damaged_frames_are_discarded_with_store_and_forward():
 
 def test_a_full_input_stops_its_stream():
     """E1: 8 cells, nothing leaves before the sink takes something: the ninth beat waits for a cell."""
-    ready = [None] * 8
-    ready[1] = np.array([0] * 199 + [1], bool)
+    ready = only_at(1, *[0] * 199, 1)
     frames = [(10, frame(1, 1)) for _ in range(20)]
     outcome = go({0: frames}, ready=ready, cells=8, max_beats=1, egress=4, max_cycles=100_000)
-    # egress 4: matches while booked is 2 or less, at 16 to 19, beats taken at 17 to 20; the cell of 17 is seen free at 18
+    # egress 4: matches while booked is 2 or less, at 16 to 19, beats taken at 17 to 20; the cell of 17 is free at 18
     taken = outcome.taken[0].tolist()
     assert taken[:12] == list(range(10, 22))
     # beats leave at 199 and 399: booked is 2 at 400, match at 400, taken at 401, seen at 402
@@ -238,8 +247,7 @@ def test_spraying_stays_for_frames_that_are_dropped_early():
 
 def test_adaptive_avoids_the_loaded_output():
     """F5: output 1 holds beats that its sink does not take; output 3 is empty, and gets every frame."""
-    ready = [None] * 8
-    ready[1] = np.array([0] * 499 + [1], bool)
+    ready = only_at(1, *[0] * 499, 1)
     frames = [(200 + 20 * n, frame(9, 1)) for n in range(5)]
     outcome = go({5: [(20, frame(1, 8))], 0: frames}, groups=[(9, 2, 0b1010)], ready=ready)
     assert ways(outcome) == [3] * 5
@@ -249,11 +257,11 @@ def test_adaptive_avoids_the_loaded_output():
 
 
 def test_adaptive_by_credits():
-    """The frame of input 5 uses 8 of output 1's 64 credits; they come back at 499 only."""
-    back = [None] * 8
-    back[1] = np.array([0] * 199 + [1], bool)
+    """The frame of input 5 uses 8 of output 1's 100 credits; they come back at 199 only."""
+    back = only_at(1, *[0] * 199, 1)
     frames = [(80, frame(9, 1)), (120, frame(9, 1)), (300, frame(9, 1))]
-    outcome = go({5: [(20, frame(1, 8))], 0: frames}, groups=[(9, 2, 0b1010)], credit_ready=back, credit_en=True, credit_init=100)  # fmt: skip
+    inputs = {5: [(20, frame(1, 8))], 0: frames}
+    outcome = go(inputs, groups=[(9, 2, 0b1010)], credit_ready=back, credit_en=True, credit_init=100)
     assert ways(outcome) == [3, 3, 1]
 
 
@@ -278,8 +286,7 @@ def test_a_pause_is_seen_a_cycle_later():
 
 def test_credits():
     """O4: M + 1 = 3 cells are wanted; 4 are there. Two frames of one beat use 2; the third waits until one is back."""
-    back = [None] * 8
-    back[1] = np.array([0] * 99 + [1], bool)
+    back = only_at(1, *[0] * 99, 1)
     frames = [(20, frame(1, 1)) for _ in range(3)]
     outcome = go({0: frames}, max_beats=2, credit_en=True, credit_init=4, credit_ready=back)
     # matches at 26 and 27 (credit 4, then 4 - 0: the beat of 27 counts from 28 on), at 28 credit is 3, at 29 it is 2
@@ -344,8 +351,7 @@ def test_live_follows_the_pin():
 
 def test_a_port_comes_back_when_nothing_is_booked():
     """O1: the sink of output 1 stands still with 3 beats booked when the port goes down; they empty themselves."""
-    ready = [None] * 8
-    ready[1] = np.array([0] * 999 + [1], bool)
+    ready = only_at(1, *[0] * 999, 1)
     outcome = go({0: [(20, frame(1, 3))]}, ready=ready, port_up=[(0, UP), (60, UP & ~2), (61, UP)])
     # dead at 61: beats go at 61, 62, 63, the last one lost; booked is 0 at 64, so live at 65
     assert events(outcome.lost[1]) == [(63, 1)]
