@@ -86,13 +86,11 @@ module switch_csr #(
   logic [15:0] q_addr;
   logic [31:0] q_data, q_mask;
   logic q_global, q_none;  // the access is to the global block, to nothing
-  logic [PORTS-1:0] q_port;  // it is to this port
 
   always_ff @(posedge clk) begin
-    if (req) {q_wr, q_addr, q_data, q_mask} <= {req_wr, req_addr[15:0], req_data, req_mask};
+    if (req && !req_addr[16]) {q_wr, q_addr, q_data, q_mask} <= {req_wr, req_addr[15:0], req_data, req_mask};
     q_global <= req && !req_addr[16] && !rst;
     q_none   <= req && req_addr[16] && 32'(req_addr[15:8]) >= PORTS && !rst;
-    for (int p = 0; p < PORTS; p++) q_port[p] <= req && req_addr[16] && 32'(req_addr[15:8]) == p && !rst;
   end
 
   // block PORTS: the global registers
@@ -115,11 +113,11 @@ module switch_csr #(
     switch_csr_port u_port (
         .clk(clk),
         .rst(rst),
-        .req(q_port[p]),
-        .req_wr(q_wr),
-        .req_addr(q_addr[7:0]),
-        .req_data(q_data),
-        .req_mask(q_mask),
+        .req(req && req_addr[16] && 32'(req_addr[15:8]) == p),
+        .req_wr(req_wr),
+        .req_addr(req_addr[7:0]),
+        .req_data(req_data),
+        .req_mask(req_mask),
         .ack(p_ack[p]),
         .ack_err(p_err[p]),
         .ack_data(p_data[p*32+:32]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers of one port: events are registered, decoded and counted. An event of cycle t is in its counter from
-// cycle t+2 on. A request is answered in the next cycle.
+// cycle t+2 on. The request is registered here, not for all ports at once: its address goes to every register. A
+// request of cycle t is at the register in t+1, its answer comes in t+2.
 `default_nettype none
 
 module switch_csr_port (
@@ -31,10 +32,15 @@ module switch_csr_port (
 );
   logic s_beat_q, s_last_q, m_beat_q, m_last_q, lost_q, mc_lost_q, ecn_q, port_up_q, live_q;
   logic [8:1] drop_q;  // by reason
+  logic q_req, q_wr;
+  logic [7:0] q_addr;
+  logic [31:0] q_data, q_mask;
   wire rd_ack, rd_err, wr_ack, wr_err;
   wire [31:0] rd_data;
 
   always_ff @(posedge clk) begin
+    q_req     <= req && !rst;
+    if (req) {q_wr, q_addr, q_data, q_mask} <= {req_wr, req_addr, req_data, req_mask};
     port_up_q <= port_up;
     live_q    <= live;
     s_beat_q  <= s_beat;
@@ -53,11 +59,11 @@ module switch_csr_port (
   switch_port_regs u_regs (
       .clk(clk),
       .rst(rst),
-      .s_cpuif_req(req),
-      .s_cpuif_req_is_wr(req_wr),
-      .s_cpuif_addr(req_addr),
-      .s_cpuif_wr_data(req_data),
-      .s_cpuif_wr_biten(req_mask),
+      .s_cpuif_req(q_req),
+      .s_cpuif_req_is_wr(q_wr),
+      .s_cpuif_addr(q_addr),
+      .s_cpuif_wr_data(q_data),
+      .s_cpuif_wr_biten(q_mask),
       .s_cpuif_req_stall_wr(),
       .s_cpuif_req_stall_rd(),
       .s_cpuif_rd_ack(rd_ack),

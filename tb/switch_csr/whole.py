@@ -18,7 +18,7 @@ import numpy as np
 from models.switch_config import SwitchConfig
 from models.switch_csr import COUNTERS, DROPS, GLOBAL, PORT, READ, WRITE, Access, Key, SwitchRegisters
 from models.switch_volume import Outcome, Stimulus, simulate
-from tb.common.beats import LAST
+from tb.common.beats import LAST, Records
 from tb.common.phase import event_dtype
 from tb.common.run import RunContext
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, PhaseSequence, Prediction
@@ -112,11 +112,10 @@ def through_registers(
         up = mask
         if mask | even != links[-1][1]:
             links.append((cycle + shift, mask | even))
-    for p in range(s.ports):
-        played = item.plays[name("s", p)].copy() if name("s", p) in item.plays else s.axis.empty()
+    beats = [_played(item, s, p) for p in range(s.ports)]
+    for played in beats:
         played["cycle"] += shift
-        item.plays[name("s", p)] = played
-    end = max((int(item.plays[name("s", p)]["cycle"].max(initial=0)) for p in range(s.ports)), default=0)
+    end = max(int(played["cycle"].max(initial=shift)) for played in beats)
     for cycle in rng.integers(shift, end + 1, 40).tolist():  # reads while frames run
         reg = PORT.registers[int(rng.integers(len(PORT.registers)))].name
         later.append((cycle, [Access(cycle, READ, PORT.address(reg, int(rng.integers(s.ports))))]))
@@ -126,7 +125,7 @@ def through_registers(
     registers = SwitchRegisters(s.ports, shape)
     busy = registers.play(accesses)[-1].cycle
     given = Stimulus(
-        beats=[item.plays[name("s", p)] for p in range(s.ports)],
+        beats=beats,
         ready=[_pattern(item, name("m", p)) for p in range(s.ports)],
         credit_ready=[_pattern(item, name("cr", p)) for p in range(s.ports)],
         table=registers.tables,
@@ -141,7 +140,7 @@ def through_registers(
     accesses += [Access(last, READ, PORT.address(r.name, p)) for p in range(s.ports) for r in PORT.registers]
 
     out = PhaseItem(item.get_name())
-    out.plays = {name("s", p): item.plays[name("s", p)] for p in range(s.ports)}
+    out.plays = {name("s", p): played for p, played in enumerate(beats)}
     out.plays |= {"port_up": timed(s.up_format, links[1:]), "m_pause": timed(s.pause_format, pauses)}
     out.ready = item.ready
     out.cfg = {"roce": cfg["roce"], "gate": cfg["gate"], "up": links[0][1]}
@@ -156,6 +155,13 @@ def config(s: Shape, cfg: Mapping[str, int]) -> SwitchConfig:
     item = PhaseItem("config")
     item.cfg = dict(cfg)
     return switch_env.config(s, item)
+
+
+def _played(item: PhaseItem, s: Shape, port: int) -> Records:
+    """A copy of what is played into a port."""
+    found = item.plays.get(name("s", port), s.axis.empty())
+    assert isinstance(found, np.ndarray)
+    return found.copy()
 
 
 def _pattern(item: PhaseItem, file: str) -> Any:
