@@ -157,15 +157,20 @@ COVERAGE = Coverage(
                     "told",
                     [
                         *each("FRAMES_IN", "BEATS_IN", "FRAMES_OUT", "BEATS_OUT", points=("whole_traffic",)),
-                        *each("ECN_MARKED", points=("whole_traffic",)),
+                        *each("ECN_MARKED", "MC_LOST", points=("whole_traffic",)),
                         *each("DROP_MALFORMED", "DROP_UNKNOWN", "DROP_LONG", "CUT", "SHORT", points=("whole_drops",)),
+                        *each("DROP_OVERFLOW", points=("whole_drops",)),
                         *each("DROP_NO_WAY", "ABORTED", "LOST", points=("whole_ports",)),
                     ],
                 ),
                 Cover(
                     "change",
-                    each("down by register", "up again by register", "down by link", "up again by link"),
-                    points=("whole_ports",),
+                    [
+                        *each("down by register", "up again by register", points=("whole_ports",)),
+                        *each("down by link", "up again by link", points=("whole_ports",)),
+                        *each("counter read under traffic", points=("whole_traffic",)),
+                        *each("entry written under traffic", points=("whole_ports",)),
+                    ],
                 ),
             ],
         ),

@@ -9,6 +9,7 @@ from tb.common.run import RunContext
 from tb.common.uvm import PhaseTest
 from tb.switch.sequences_bad import Malformed
 from tb.switch.sequences_basic import Random
+from tb.switch.sequences_flow import Pauses
 from tb.switch.sequences_load import Marks
 from tb.switch.sequences_route import Multicast, PortEvents
 from tb.switch_csr.whole import Through, plan
@@ -38,12 +39,21 @@ class PortsThrough(Through):
     """Ports disabled by register and links that go down."""
 
     kind = PortEvents
+    picks = (0, 1, 2)
 
 
 class MulticastThrough(Through):
     """Multicast, with branches that are dead."""
 
     kind = Multicast
+    picks = (1, 2, 3)
+
+
+class PausesThrough(Through):
+    """Pauses without credits at the input: buffers overflow."""
+
+    kind = Pauses
+    picks = (0, 2)
 
 
 class MarksThrough(Through):
@@ -52,7 +62,7 @@ class MarksThrough(Through):
     kind = Marks
 
 
-for _kind in (RandomThrough, MalformedThrough, PortsThrough, MulticastThrough, MarksThrough):
+for _kind in (RandomThrough, MalformedThrough, PortsThrough, MulticastThrough, PausesThrough, MarksThrough):
     _kind.phases = len(_kind.picks)
 
 
@@ -65,9 +75,9 @@ class whole_traffic(WholeTest):
 
 @pyuvm.test()
 class whole_drops(WholeTest):
-    """Frames dropped for every reason that a frame gives."""
+    """Frames dropped for every reason that a frame gives, and by overflow."""
 
-    sequences = (MalformedThrough,)
+    sequences = (MalformedThrough, PausesThrough)
 
 
 @pyuvm.test()
