@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from models.kernel import Beat, Kernel
 from models.link import Link, connect
 from models.nic import Nic, NicConfig, Pump
+from models.spec import spec
 from models.stamps import Stamps
 from models.switch import Switch
 
@@ -116,6 +117,12 @@ class Fabric:
             for cycle, port in switch.stored_log:
                 self.stamps.add(f"{name}.voq{port}", cycle)
         return self.stamps.cycles
+
+    def unknown_frames(self, which: int) -> list[tuple[int, int]]:
+        """(cycle, count) of the frames of unknown destination that a switch's node has counted, from (0, 0) on."""
+        late = spec().cycles("latency.fabric.count")
+        first, *changes = self.switches[which].unknown_log
+        return [first, *((cycle + late, count) for cycle, count in changes)]
 
     def cable_beats(self, n: int) -> list[tuple[int, Beat]]:
         """What NIC ``n`` put on its cable, at the cycle of the cable side."""

@@ -92,7 +92,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
 
 def model_status(model: Fabric) -> list[tuple[int, int]]:
     """The status record: {unknown (3), dropped (2), qp_state (2), halted (2)}."""
-    logs = {f"unknown{n}": switch.unknown_log for n, switch in enumerate(model.switches)}
+    logs = {f"unknown{n}": model.unknown_frames(n) for n in range(len(model.switches))}
     for n, nic in enumerate(model.nics):
         status = status_changes(nic)
         logs |= {f"{name}{n}": status[name] for name in ("qp_state", "halted")}
