@@ -57,7 +57,7 @@ class Proof(_Strict):
     bound: int = Field(ge=1)
     cover: int = Field(ge=1)
     limit_s: int = Field(default=120, ge=1)
-    sets: list[Params] = Field(default_factory=lambda: [{}], min_length=1)
+    sets: list[Params] = Field(min_length=1)
     full: list[Params] = Field(default_factory=list)
     fault: list[PlantedFault] = Field(min_length=1)
 
@@ -74,7 +74,8 @@ class Proof(_Strict):
 
     def steps(self, name: Literal["depth", "bound", "cover"], params: Params) -> int:
         """A figure of the proof, or the set's own."""
-        return params.get(name, getattr(self, name))
+        own: int = getattr(self, name)
+        return params.get(name, own)
 
     @property
     def sources(self) -> list[str]:

@@ -61,7 +61,7 @@ def toy(name, prop, assume="assume (1'b1);", **changes):
     path.write_text(TOY.replace("PROPERTY", prop).replace("ASSUME", assume))
     fault = {"name": "f", "file": "x", "find": "x", "replace": "y", "why": "z"}
     given = {"method": "induction", "depth": 2, "bound": 8, "cover": 8, "limit_s": 60, **changes}
-    proof = Toy(name=f"toy_{name}", shows="x", files=[str(path.relative_to(ROOT))], fault=[fault], **given)
+    proof = Toy(name=f"toy_{name}", shows="x", files=[str(path.relative_to(ROOT))], sets=[{}], fault=[fault], **given)
     return prove(Job(proof, {}))
 
 
@@ -119,6 +119,7 @@ method = "induction"
 depth = 2
 bound = 4
 cover = 4
+sets = [{ N = 2 }]
 [[proof.fault]]
 name = "f"
 file = "rtl/common/rr_arb.sv"
