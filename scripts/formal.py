@@ -137,7 +137,13 @@ def _run(job: Job, answer: Answer, step: str, cmd: Sequence[str]) -> tuple[int, 
     path = os.pathsep.join([str(Path(programs()["yices-smt2"]).parent), os.environ.get("PATH", "")])
     start = time.monotonic()
     with log.open("w") as f:
-        ended = run_group(cmd, limit_s=job.proof.limit_s, cwd=ROOT, env={**os.environ, "PATH": path}, stdout=f)
+        ended = run_group(
+            cmd,
+            limit_s=job.proof.limit_s,
+            cwd=ROOT,
+            env={**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1"},
+            stdout=f,
+        )
     answer.seconds[step] = round(time.monotonic() - start, 2)
     if ended.timed_out:
         raise _Step("timeout", f"{step} took longer than {job.proof.limit_s} s; output: {rel(log)}")
