@@ -180,10 +180,13 @@ def _smtbmc(job: Job, answer: Answer, step: str, options: Sequence[str]) -> tupl
 
 def _failed(text: str) -> str:
     """Which assertion failed, and when."""
-    at = re.findall(r"BMC failed|Assert failed in .*", text)
     step = re.findall(r"Checking assertions in step (\d+)", text)
-    names = dict.fromkeys(x.split("Assert failed in ")[-1] for x in at if x.startswith("Assert"))
-    return f"{'; '.join(names) or 'an assertion'} in cycle {step[-1] if step else '?'}"
+    return f"{_names(text)} in cycle {step[-1] if step else '?'}"
+
+
+def _names(text: str) -> str:
+    names = dict.fromkeys(re.findall(r"Assert failed in (.*)", text))
+    return "; ".join(names) or "an assertion"
 
 
 def prove(job: Job) -> Answer:
@@ -210,7 +213,7 @@ def prove(job: Job) -> Answer:
                 stands, text = _smtbmc(job, answer, "step", ["-i", "-t", str(answer.depth)])
                 answer.verdict = "proved" if stands else "unknown"
                 if not stands:
-                    answer.reason = f"induction step fails; trace: {rel(job.folder / 'step.vcd')}"
+                    answer.reason = f"induction step fails: {_names(text)}; trace: {rel(job.folder / 'step.vcd')}"
             if job.fault is None and answer.verdict in GOOD and p.steps("cover", job.params):
                 reached, text = _smtbmc(job, answer, "cover", ["-c", "-t", str(p.steps("cover", job.params))])
                 if not reached:

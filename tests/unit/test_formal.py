@@ -71,7 +71,7 @@ def toy(name, prop, assume="assume (1'b1);", **changes):
         ("good", "sum == other", {}, "proved", ""),
         ("bad", "sum < 20", {}, "refuted", "toy: a_same in cycle"),
         ("parity", "sum[0] == other[0]", {}, "proved", ""),
-        ("too_weak", "sum < 200 || other < 200", {"bound": 4}, "unknown", "induction step fails"),
+        ("too_weak", "sum < 200 || other < 200", {"bound": 4}, "unknown", "induction step fails: toy: a_same"),
         ("bounded", "sum < 200", {"method": "bounded", "bound": 6}, "holds", ""),
         ("contradiction", "1'b1", {"assume": "if (started) assume (rst);"}, "vacuous", "not reached: toy: c_more"),
         ("impossible", "1'b1", {"assume": "assume (up > 8 && up < 3);"}, "vacuous", "contradict"),
