@@ -8,6 +8,8 @@ run old code after a change in another one. The path of the tree does not count,
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import hashlib
 import os
 from pathlib import Path
@@ -67,16 +69,29 @@ access to an array of the state would cost fifty times what the access does."""
 
 
 def compiled(function: Any) -> Any:
-    """A function that Python calls: compiled at its first call, kept for later processes."""
+    """A function that Python calls: compiled at its first call, kept for later processes. One of several processes that
+    need it at the same time compiles it, the others wait."""
     before = numba.config.CACHE_LOCATOR_CLASSES
     numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ByContents.__name__}"
     try:
-        return numba.njit(cache=True, **_FLAGS)(function)
+        core = numba.njit(cache=True, no_cfunc_wrapper=True, **_FLAGS)(function)
     finally:
         numba.config.CACHE_LOCATOR_CLASSES = before
+    known: set[bool] = set()
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if not known:
+            with (ByContents.base / ByContents.stamp / "lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                core.compile(tuple(numba.typeof(a) for a in args))
+            known.add(True)
+        return core(*args)
+
+    return call
 
 
-inlined = numba.njit(forceinline=True, **_FLAGS)
+inlined = numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_FLAGS)
 """A part of a compiled function: no call is left of it, since handing over the state costs more than most parts do."""
 
 ONE = np.uint64(1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.blocks import Blocks
-from scripts.common import UserError, tail
+from scripts.common import CACHE, UserError, tail
 from scripts.mutate import tree as trees
 from scripts.mutate.fault import Fault, Finding, Trial
 from scripts.proc import run_group
@@ -48,6 +48,7 @@ def run_in(
     (tree / "trials.json").unlink(missing_ok=True)
     (tree / "job.json").write_text(json.dumps({"trials": jobs, "all": everything}))
     env = {**os.environ, "MICROHOP_ROOT": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    env.setdefault("NUMBA_CACHE_DIR", str(CACHE / "numba"))  # compiled models are the same in all copies
     env.pop("PYTEST_CURRENT_TEST", None)
     builds = sum(spec.block(b).build_limit_s for b, *_ in {(t.block, t.sim, t.params) for t in trials})
     log = tree / "worker.log"
