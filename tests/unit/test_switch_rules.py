@@ -434,3 +434,50 @@ def test_overflow_drops_whole():
 def test_a_switch_that_never_ends_says_what_it_holds():
     with pytest.raises(Stuck, match=r"busy at cycle 3000: input 0: 0 beats to play, 2 inside"):
         go({0: [(20, frame(1, 2))]}, pause=[(0, 2)], max_cycles=3000)
+
+
+# --- more ports than bits in a word ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alloc", range(6))
+def test_zero_load_across_words(alloc):
+    pairs = [(0, 79), (79, 0), (63, 64), (64, 63), (70, 70)]
+    groups = [(n, 0, 1 << o) for n, (_, o) in enumerate(pairs)]
+    outcome = go({i: [(50, frame(n, 2))] for n, (i, _) in enumerate(pairs)}, ports=80, alloc=alloc, groups=groups)
+    for _, o in pairs:
+        assert left(outcome, o) == [50 + T, 51 + T]
+
+
+@pytest.mark.parametrize("alloc", [0, 1, 4])
+def test_persistent_inputs_take_turns_across_words(alloc):
+    inputs = {i: [(20, frame(3, 1)) for _ in range(4)] for i in (1, 62, 63, 64, 65, 79)}
+    outcome = go(inputs, ports=80, alloc=alloc, groups=[(3, 0, 1 << 77)])
+    assert outcome.out[77]["input"].tolist() == [1, 62, 63, 64, 65, 79] * 4
+    assert left(outcome, 77) == list(range(20 + T, 20 + T + 24))
+
+
+def test_ways_across_words():
+    members = [2, 63, 64, 79]
+    set_ = sum(1 << o for o in members)
+    frames = [(20, frame(9, 1, tag=n, qp=7 * n)) for n in range(32)]
+    assert ways(go({0: frames}, ports=80, groups=[(9, 1, set_)]), 80) == members * 8
+    expected = []
+    for _, data in frames:
+        key = bytes([0, 0]) + data[2:4] + data[6:8] + data[13:16] + bytes(3)
+        expected.append(members[binascii.crc_hqx(key, 0) * 4 >> 16])
+    assert ways(go({0: frames}, ports=80, groups=[(9, 0, set_)]), 80) == expected
+    outcome = go({64: [(20, frame(9, 2))]}, ports=80, groups=[(9, 3, set_)])
+    assert [o for o in range(80) if len(outcome.out[o])] == [2, 63, 79]
+    assert all(left(outcome, o) == [37, 38] for o in (2, 63, 79))
+
+
+def test_moving_across_words():
+    up = (1 << 80) - 1
+    down = [(0, up), (100, up & ~(1 << 70))]
+    for alternative in (1, 69, 71):  # spraying from 0 on takes the lower one first, which is paused until it dies or 98
+        members = 1 << 70 | 1 << alternative
+        hold = [(0, members), (98, 1 << 70)]
+        outcome = go({66: [(20, frame(9, 1))]}, ports=80, groups=[(9, 1, members)], pause=hold, port_up=down)
+        assert left(outcome, alternative) == [115 if alternative > 70 else 98 + 1 + 1 + 8]
+    outcome = go({66: [(20, frame(9, 1))]}, ports=80, groups=[(9, 0, 1 << 70)], pause=[(0, 1 << 70)], port_up=down)
+    assert events(outcome.drop[66]) == [(106, NO_WAY)]
