@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.switch_config import SwitchConfig
+from models.switch_jit import compiled, inlined
 from models.switch_state import H_BAD, H_DEST, H_ECT, H_FLOW, H_LANE, H_NEED, NH
 
 Array = npt.NDArray[Any]
@@ -25,56 +26,80 @@ def _shift(register: int) -> int:
 _TABLE = np.array([_shift(byte << 8) for byte in range(256)], np.int64)
 
 
-def flow_hash(key: Array, seed: int) -> Array:
-    """CRC-16 of each row of ``key`` (n, bytes), as ``binascii.crc_hqx(row, seed)``."""
-    register = np.full(len(key), seed, np.int64)
-    for column in key.T:
-        register = (register << 8 & 0xFFFF) ^ _TABLE[register >> 8 ^ column]
-    return register
-
-
-def _word(data: Array, *at: int) -> Array:
+@inlined
+def _word(data: Array, n: int, at: int, count: int) -> int:
     """A number from bytes, the first one highest."""
-    value = np.zeros(len(data), np.int64)
-    for n in at:
-        value = value << 8 | data[:, n]
+    value = 0
+    for k in range(at, at + count):
+        value = value << 8 | np.int64(data[n, k])
     return value
 
 
-def _native(data: Array, valid: Array, lanes: int) -> tuple[Array, Array, Array, Array, Array]:
-    """(malformed, lane, destination, stated bytes, flow key) by H1."""
-    lane = data[:, 0] >> 4
-    lnh = data[:, 1] & 3
-    words = (data[:, 4] & 7) << 8 | data[:, 5]
-    long = lnh == 3
-    bad = (data[:, 0] & 15 != 0) | (lnh < 2) | (lane >= lanes) | (words < 6) | (long & (words < 16))
-    bad |= (valid < 26) | (long & (valid < 64))
-    dest = data[:, 4] >> 3 << 16 | _word(data, 2, 3)
-    pair = np.where(long[:, None], data[:, 53:56], data[:, 13:16])
-    zeros = np.zeros((len(data), 3), np.int64)
-    top = np.stack([dest >> 24, dest >> 16 & 255, dest >> 8 & 255, dest & 255], axis=1)
-    return bad, np.where(bad, 0, lane), dest, 4 * words + 2, np.hstack([top, data[:, 6:8], pair, zeros])
+@inlined
+def _hash(table: Array, register: int, value: int, count: int) -> int:
+    """H4: CRC-16 over the ``count`` bytes of a number, the highest first."""
+    for k in range(count - 1, -1, -1):
+        register = (register << 8 & 0xFFFF) ^ table[register >> 8 ^ (value >> 8 * k & 255)]
+    return register
 
 
-def _roce(data: Array, valid: Array, lanes: int) -> tuple[Array, Array, Array, Array, Array]:
-    """The same by H2."""
-    lane = data[:, 15] >> 5
-    length = _word(data, 16, 17)
-    bad = (_word(data, 12, 13) != 0x0800) | (data[:, 14] != 0x45) | (length < 28) | (valid < 42)
-    zeros = np.zeros((len(data), 2), np.int64)
-    key = np.hstack([data[:, 30:34], data[:, 26:30], data[:, 34:36], zeros])
-    return bad, np.where(lane >= lanes, 0, lane), _word(data, 30, 31, 32, 33), length + _ROCE_AROUND, key
+@inlined
+def _native(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array) -> int:
+    """H1; returns the stated bytes."""
+    lane = _word(data, n, 0, 1) >> 4
+    lnh = _word(data, n, 1, 1) & 3
+    words = _word(data, n, 4, 2) & 0x7FF
+    bad = data[n, 0] & 15 != 0 or lnh < 2 or lane >= lanes or words < 6 or valid < 26
+    bad = bad or (lnh == 3 and (words < 16 or valid < 64))
+    dest = _word(data, n, 4, 1) >> 3 << 16 | _word(data, n, 2, 2)
+    flow = _hash(table, flow, dest, 4)
+    flow = _hash(table, flow, _word(data, n, 6, 2), 2)
+    flow = _hash(table, flow, _word(data, n, 53 if lnh == 3 else 13, 3), 3)
+    head[n, H_BAD] = bad
+    head[n, H_LANE] = 0 if bad else lane
+    head[n, H_DEST] = dest
+    head[n, H_FLOW] = _hash(table, flow, 0, 3)
+    return 4 * words + 2
+
+
+@inlined
+def _roce(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array) -> int:
+    """H2; returns the stated bytes."""
+    lane = _word(data, n, 15, 1) >> 5
+    length = _word(data, n, 16, 2)
+    flow = _hash(table, flow, _word(data, n, 30, 4), 4)
+    flow = _hash(table, flow, _word(data, n, 26, 4), 4)
+    flow = _hash(table, flow, _word(data, n, 34, 2), 2)
+    head[n, H_BAD] = _word(data, n, 12, 3) != 0x080045 or length < 28 or valid < 42
+    head[n, H_LANE] = 0 if lane >= lanes else lane
+    head[n, H_DEST] = _word(data, n, 30, 4)
+    head[n, H_FLOW] = _hash(table, flow, 0, 2)
+    head[n, H_ECT] = _word(data, n, 15, 1) & 3 in (1, 2)
+    return length + _ROCE_AROUND
+
+
+@compiled
+def _fields(data: Array, valid: Array, roce: bool, lanes: int, seed: int, table: Array, head: Array) -> None:
+    width = data.shape[1]
+    for n in range(len(data)):
+        head[n, H_ECT] = 0
+        if roce:
+            stated = _roce(data, n, valid[n], lanes, table, seed, head)
+        else:
+            stated = _native(data, n, valid[n], lanes, table, seed, head)
+        head[n, H_NEED] = max(1, (stated + width - 1) // width)
 
 
 def headers(config: SwitchConfig, data: Array, valid: Array) -> Array:
     """Rows of ``Feed.head`` for first beats: ``data`` (n, data_bytes), ``valid`` bytes of each."""
-    wide = data.astype(np.int64)
-    bad, lane, dest, stated, key = (_roce if config.roce else _native)(wide, valid, config.lanes)
     head = np.empty((len(data), NH), np.int64)
-    head[:, H_LANE] = lane
-    head[:, H_BAD] = bad
-    head[:, H_DEST] = dest
-    head[:, H_NEED] = np.maximum(1, -(-stated // config.data_bytes))
-    head[:, H_FLOW] = flow_hash(key, config.seed)
-    head[:, H_ECT] = config.roce & np.isin(wide[:, 15] & 3, (1, 2))
+    _fields(
+        np.array(data, np.uint8, order="C"),
+        valid.astype(np.int64),
+        config.roce,
+        config.lanes,
+        config.seed,
+        _TABLE,
+        head,
+    )
     return head

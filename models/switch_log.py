@@ -61,6 +61,13 @@ class Events:
         for part in parts:
             _place(part, ports, self._to, *self._rows)
 
+    def all(self, kind: int) -> tuple[Array, Array, Array]:
+        """Events of a kind at all ports, in order of cycles."""
+        parts = [self.of(kind, port) for port in range(self._ports)]
+        rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        order = np.argsort(rows[0], kind="stable")
+        return rows[0][order], rows[1][order], rows[2][order]
+
     def of(self, kind: int, port: int) -> tuple[Array, Array, Array]:
         """Events of a kind at a port."""
         k = kind * self._ports + port

@@ -256,15 +256,14 @@ def _by_port(log: Events, kind: int, ports: int) -> list[Array]:
     return found
 
 
-def _vector(parts: list[Array], kind: int) -> list[tuple[int, int]]:
+def _vector(log: Events, kind: int) -> list[tuple[int, int]]:
     """Changes of single bits as changes of the whole vector."""
     changes = [(0, 0)]
-    for part in parts:
-        for cycle, _, n, value in part[part[:, 1] == kind].tolist():
-            word = changes[-1][1] & ~(1 << n) | value << n
-            if changes[-1][0] == cycle:
-                changes.pop()
-            changes.append((cycle, word))
+    for cycle, value, n in zip(*(column.tolist() for column in log.all(kind)), strict=True):
+        word = changes[-1][1] & ~(1 << n) | value << n
+        if changes[-1][0] == cycle:
+            changes.pop()
+        changes.append((cycle, word))
     return changes
 
 
@@ -294,7 +293,7 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     ]
     heads, keys, n = [np.zeros((0, NH), np.int64)], [], 0
     for b, first in zip(beats, firsts, strict=True):
-        valid = np.unpackbits(b["keep"][first], axis=1).sum(axis=1)
+        valid = np.bitwise_count(b["keep"][first]).sum(axis=1)
         heads.append(headers(config, b["data"][first], valid))
         keys.append(np.where(first, n + np.cumsum(first) - 1, -1))
         n += int(first.sum())
@@ -311,6 +310,6 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     return Outcome(
         taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off),
         drop=drop,
-        mc_lost=mc_lost, free=_by_port(log, K_FREE, p), lost=lost, ecn=ecn, pause=_vector(parts, K_PAUSE),
-        live=_vector(parts, K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
+        mc_lost=mc_lost, free=_by_port(log, K_FREE, p), lost=lost, ecn=ecn, pause=_vector(log, K_PAUSE),
+        live=_vector(log, K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
     )  # fmt: skip

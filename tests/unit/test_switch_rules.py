@@ -15,10 +15,11 @@ import pytest
 
 from models.kernel import Stuck
 from models.switch_config import SwitchConfig
-from models.switch_header import flow_hash
+from models.switch_header import headers
 from models.switch_state import (
     ABORTED_CODE,
     CUT,
+    H_FLOW,
     LONG,
     MALFORMED,
     NO_WAY,
@@ -207,9 +208,15 @@ def test_a_full_input_stops_its_stream():
 
 
 def test_flow_hash_is_crc_hqx():
-    rng = np.random.default_rng(1)
-    keys = rng.integers(256, size=(50, 12))
-    assert flow_hash(keys, 0x1D0F).tolist() == [binascii.crc_hqx(bytes(k.tolist()), 0x1D0F) for k in keys]
+    data = np.random.default_rng(1).integers(256, size=(50, 64), dtype=np.uint8)
+    data[::2, 1] |= 3  # with a GRH the QP is further on
+    native = headers(SwitchConfig(seed=0x1D0F), data, np.full(50, 64))[:, H_FLOW]
+    roce = headers(SwitchConfig(seed=0x1D0F, roce=True), data, np.full(50, 64))[:, H_FLOW]
+    for row, at_native, at_roce in zip(data.tolist(), native, roce, strict=True):
+        at = 53 if row[1] & 3 == 3 else 13
+        key = [0, row[4] >> 3, *row[2:4], *row[6:8], *row[at : at + 3], 0, 0, 0]
+        assert at_native == binascii.crc_hqx(bytes(key), 0x1D0F)
+        assert at_roce == binascii.crc_hqx(bytes([*row[30:34], *row[26:30], *row[34:36], 0, 0]), 0x1D0F)
 
 
 # --- choice of the way -----------------------------------------------------------------------------------------------
