@@ -67,7 +67,7 @@ class Switch(Component):
         self.ports = ports
         kinds = sum(1 << k for k in (K_DROP, K_FREE, K_GRANT, K_STORED, K_TAKE))
         self._shape = shape(self.config, kinds, outside=True)
-        self._state = fresh(self._shape, self.config.groups, _LOG_ROWS)
+        self._state = fresh(self._shape, self.config.groups, np.zeros((_LOG_ROWS, 4), np.int64))
         self._state.m[LIVE] = self._state.m[ALL]
         self._state.g[UNSETTLED] = 0
         for p in range(ports):

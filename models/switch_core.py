@@ -92,10 +92,11 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
     match_all(c, s)
     if s.m[LIVE, 0] != s.m[ALL, 0] or s.m[LIVE, 1] != s.m[ALL, 1]:
         moves(c, s)
-    stages(c, s, f)
     if c.pfc and held_changed:
         pauses(c, s)
-    decisions(c, s, f)
+    if s.g[PIPE] or s.g[MOVES]:
+        stages(c, s, f)
+        decisions(c, s, f)
     exits(c, s, f)
     settle(c, s)
     if c.gate:

@@ -29,7 +29,7 @@ _TABLE = np.array([_shift(byte << 8) for byte in range(256)], np.int64)
 @inlined
 def _word(data: Array, n: int, at: int, count: int) -> int:
     """A number from bytes, the first one highest."""
-    value = 0
+    value: Any = 0
     for k in range(at, at + count):
         value = value << 8 | np.int64(data[n, k])
     return value

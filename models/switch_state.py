@@ -168,8 +168,8 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
     )  # fmt: skip
 
 
-def fresh(c: Shape, groups: int, log: int) -> State:
-    """The state in reset (M9 and the rest): at cycle 0, with room for ``log`` events."""
+def fresh(c: Shape, groups: int, log: Array) -> State:
+    """The state in reset (M9 and the rest): at cycle 0, with a log (n, 4) to write to."""
     p, lanes, frames = c.ports, c.lanes, c.cells + DEPTH
     i64, u64 = np.int64, np.uint64
     state = State(
@@ -182,7 +182,7 @@ def fresh(c: Shape, groups: int, log: int) -> State:
         pipe=np.full((DEPTH, p, NP), NOTHING, i64), ent=np.zeros((DEPTH, p + 1), i64),
         lev=np.zeros((DEPTH, p, p), np.uint8), fifo=np.zeros((p, c.egress, NE), i64), took=np.zeros((p, 4), i64),
         table=np.full(1 << c.addr_w, -1, np.int32), modes=np.zeros(groups, i64), members=np.zeros((groups, 2), u64),
-        log=np.zeros((log, 4), i64),
+        log=log,
     )  # fmt: skip
     state.m[ALL] = state.m[UP] = words((1 << p) - 1)
     state.inp[:, STREAM_FIRST] = 1

@@ -215,13 +215,26 @@ def feed(
     )  # fmt: skip
 
 
+_kept: list[Array] = []
+
+
+def _buffer(rows: int) -> Array:
+    """A log that an earlier run has used, where there is one: new memory costs more than what is written to it."""
+    log = _kept.pop() if _kept and len(_kept[-1]) >= rows else np.zeros((rows, 4), np.int64)
+    _kept[:] = [log]
+    return log
+
+
 def play(config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int) -> tuple[list[Array], State]:
-    """Run a feed to its end: the log of the kinds in ``record``, in parts, in order of evaluation; the last state."""
+    """Run a feed to its end: the log of the kinds in ``record``, in parts, in order of evaluation; the last state.
+
+    The first part is overwritten by the next call.
+    """
     c = shape(config, record, stimulus.gate)
     spare = 64 * c.ports * c.lanes
     # room for what every beat leaves behind, so that one part is all there is when nothing is multiplied or dropped
     rows = spare + len(given.cycle) * sum(record >> k & 1 for k in (K_OUT, K_FREE)) * 9 // 8
-    state = fresh(c, config.groups, rows)
+    state = fresh(c, config.groups, _buffer(rows))
     state.inp[:, NEXT] = given.off
     parts = []
     while True:
@@ -286,7 +299,8 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     """Run to the end. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
     beats = stimulus.beats
     last = [b["flags"] & _LAST for b in beats]
-    everywhere = bool(stimulus.port_up)  # behind an abort beat a frame begins wherever the stream is
+    whole = (1 << config.ports) - 1  # where a port dies, a frame begins behind its abort beat, wherever the stream is
+    everywhere = any(mask & whole != whole for _, mask in stimulus.port_up)
     firsts = [
         np.ones(len(x), bool) if everywhere else np.concatenate(([True], x[:-1] != 0)) if len(x) else np.zeros(0, bool)
         for x in last
