@@ -113,6 +113,7 @@ module tb_switch_csr
       tb_switch_port #(.LANES(LANES), .DATA_W(DATA_W), .QUOTA(CELLS / LANES), .MAX_BEATS(MAX_BEATS)) u_port (
           .number       (7'(p)),
           .gate         (gate),
+          .live         (live[p]),
           .player_done  (player_done[p]),
           .s_axis_tvalid(s_axis_tvalid[p]),
           .s_axis_tready(s_axis_tready[p]),
