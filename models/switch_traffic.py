@@ -20,6 +20,7 @@ from models.switch_state import H_DEST, H_NEED, K_OUT, META_INPUT, NH, NOW
 from models.switch_volume import Stimulus, feed, play
 
 Array = npt.NDArray[Any]
+_ROWS = 1 << 18
 PATTERNS = ("uniform", "permutation", "diagonal", "hotspot", "incast", "bursty")
 
 
@@ -147,18 +148,18 @@ def measure(
     table, groups = [(p, p, 1, p) for p in ports], [(p, p, 0, 1 << p) for p in ports]
     stimulus = Stimulus([], table=table, groups=groups, max_cycles=max_cycles)
     given = feed(config, stimulus, cycle, last, key, np.concatenate(heads))
-    parts, state = play(config, stimulus, given, 1 << K_OUT)
-    return _measured(config, window, given.key, given.cycle, np.concatenate(parts), int(state.g[NOW]))
+    left = np.zeros(config.ports, np.int64)
+    firsts = []
 
+    def part(log: Array) -> None:
+        inside = (log[:, 0] >= window[0]) & (log[:, 0] < window[1])
+        left[:] += np.bincount(log[inside, 2] & 0xFF, minlength=config.ports)
+        firsts.append(log[given.key[log[:, 3]] >= 0])
 
-def _measured(
-    config: SwitchConfig, window: tuple[int, int], key: Array, cycle: Array, log: Array, end: int
-) -> Measured:
-    firsts = log[key[log[:, 3]] >= 0]
-    beat, meta = firsts[:, 3], firsts[:, 2]
-    inside = (log[:, 0] >= window[0]) & (log[:, 0] < window[1])
+    state = play(config, stimulus, given, 1 << K_OUT, part, _ROWS)
+    rows = np.concatenate(firsts)
+    arrived = given.cycle[rows[:, 3]]
     return Measured(
-        input=meta >> META_INPUT & 0xFF, output=meta & 0xFF, cycle=cycle[beat],
-        wait=firsts[:, 0] - cycle[beat] - latency(),
-        left=np.bincount(log[inside, 2] & 0xFF, minlength=config.ports), cycles=window[1] - window[0], end=end,
+        input=rows[:, 2] >> META_INPUT & 0xFF, output=rows[:, 2] & 0xFF, cycle=arrived,
+        wait=rows[:, 0] - arrived - latency(), left=left, cycles=window[1] - window[0], end=int(state.g[NOW]),
     )  # fmt: skip

@@ -7,7 +7,7 @@ is the first one out of reset; the players offer nothing before cycle 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -225,27 +225,30 @@ def _buffer(rows: int) -> Array:
     return log
 
 
-def play(config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int) -> tuple[list[Array], State]:
-    """Run a feed to its end: the log of the kinds in ``record``, in parts, in order of evaluation; the last state.
+def play(
+    config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int, part: Callable[[Array], None], rows: int = 0
+) -> State:
+    """Run a feed to its end; returns the last state.
 
-    The first part is overwritten by the next call.
+    ``part`` gets the log of the kinds in ``record``, in parts of ``rows`` or, without, as many as it is likely to have,
+    in order of evaluation. What it gets is overwritten later.
     """
     c = shape(config, record, stimulus.gate)
     spare = 64 * c.ports * c.lanes
     # room for what every beat leaves behind, so that one part is all there is when nothing is multiplied or dropped
-    rows = spare + len(given.cycle) * sum(record >> k & 1 for k in (K_OUT, K_FREE)) * 9 // 8
-    state = fresh(c, config.groups, _buffer(rows))
+    likely = len(given.cycle) * sum(record >> k & 1 for k in (K_OUT, K_FREE)) * 9 // 8
+    state = fresh(c, config.groups, _buffer(spare + (rows or likely)))
     state.inp[:, NEXT] = given.off
-    parts = []
     while True:
         why = run(c, state, given, stimulus.max_cycles)
-        parts.append(state.log[: state.g[LOG]])
+        part(state.log[: state.g[LOG]])
         state.g[LOG] = 0
         if why == DONE:
-            return parts, state
+            return state
         if why != FULL:
             raise Stuck(_where(config, given, state, stimulus.max_cycles))
-        state = state._replace(log=np.zeros((spare + _LOG_ROWS, 4), np.int64))
+        if not rows:
+            state = state._replace(log=np.zeros((spare + _LOG_ROWS, 4), np.int64))
 
 
 def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
@@ -313,7 +316,8 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
         n += int(first.sum())
     given = feed(config, stimulus, [b["cycle"] for b in beats], last, keys, np.concatenate(heads))
     kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
-    parts, state = play(config, stimulus, given, kinds)
+    parts: list[Array] = []
+    state = play(config, stimulus, given, kinds, parts.append)
     p = config.ports
     log = Events(parts, p * config.lanes)
     drop = _by_port(log, K_DROP, p)

@@ -20,7 +20,7 @@ PORTS = 16
 KNOWN = Spec(SPEC_DIR / "crossbar.toml", clock=False)
 ALLOC = {"islip_1": 1, "islip_2": 2, "islip_4": 4, "wavefront": WAVEFRONT, "round_robin": ROUND_ROBIN}
 NEAR = KNOWN.value("tolerance.percent") / 100
-SLOTS = {50: 60_000, 70: 150_000, 80: 150_000, 90: 250_000, 95: 500_000}
+SLOTS = {50: 60_000, 70: 120_000, 80: 120_000, 90: 200_000, 95: 300_000}
 
 
 def known(name: str) -> float:
@@ -60,7 +60,7 @@ def test_the_generator_against_the_closed_form_of_output_queues():
 @pytest.mark.parametrize("name", ["islip_1", "islip_2", "islip_4", "wavefront"])
 @pytest.mark.parametrize("load", sorted(SLOTS))
 def test_mean_wait(name, load):
-    slots = SLOTS[load]
+    slots = SLOTS[load] * (2 if (name, load) == ("islip_1", 95) else 1)  # waits of hundreds of slots change slowly
     waits = run(ALLOC[name], load, slots).after(slots // 10)
     assert waits.min() == 0  # nothing but the scheduler makes a frame wait
     assert waits.mean() == pytest.approx(KNOWN.value(f"wait.{name}.load_{load}"), rel=NEAR)
