@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import time
 from dataclasses import dataclass
@@ -77,10 +78,13 @@ def _cost(ctx: RunContext, phase: PhaseRecords) -> None:
     """Build time (from the build's own note), memory of the simulation, cycles a second."""
     result = Result(ctx.run_dir)
     ports = ctx.param("PORTS", 8)
-    note = Path(os.readlink("/proc/self/exe")).parent / "done.json"
+    folder = Path(os.readlink("/proc/self/exe")).parent
+    note, log = folder / "done.json", folder / "build.log"
     if note.is_file():
         seconds = json.loads(note.read_text(encoding="utf-8"))["seconds"]
         result.figure("build_s", round(seconds, 1), "s", ports=ports, simulator=ctx.sim)
+    if log.is_file() and (found := re.search(r"allocated ([\d.]+) MB", log.read_text(errors="replace"))):
+        result.figure("build_memory", round(float(found[1])), "MB", ports=ports, of="Verilator, by its own account")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     result.figure("peak_memory", round(peak), "MiB", ports=ports, simulator=ctx.sim, of="simulation and comparison")
     speed = round(phase.stats.cycles / phase.stats.seconds)

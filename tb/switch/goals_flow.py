@@ -14,6 +14,7 @@ from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.switch.trace import Trace, bits_of
 
+BY_SCAPY = 20  # changed frames of a phase that scapy looks at
 CODES = ("", "malformed", "unknown", "long", "overflow", "no way", "cut", "short", "aborted")
 
 
@@ -86,6 +87,17 @@ def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return out
 
 
+def scapy_agrees(frame: bytes) -> bool:
+    """Scapy finds a congested packet whose header checksum is the one that it would have written."""
+    from scapy.layers.inet import IP
+    from scapy.layers.l2 import Ether
+
+    ip = Ether(frame[:-4])[IP]
+    found = ip.chksum
+    del ip.chksum
+    return ip.tos & 3 == 3 and IP(bytes(ip)).chksum == found
+
+
 def marks(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     """Marked frames: CE where the sender was ECN capable, checksum and FCS right, all other bytes as they were.
 
@@ -110,6 +122,8 @@ def marks(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
                 out.append(f"output {o}, frame {k}: ECN field {was[15] & 3} became {data[15] & 3}")
             if (data[:15], data[16:24], data[26:-4]) != (was[:15], was[16:24], was[26:-4]):
                 out.append(f"output {o}, frame {k}: a mark changed other bytes")
+            if changed <= BY_SCAPY and not scapy_agrees(data):
+                out.append(f"output {o}, frame {k}: scapy reads another ECN field or checksum")
     events = int(bits_of(phase.rows["ecn.evt"], t.shape.ports).sum())
     if events != changed:
         out.append(f"{events} marks counted, {changed} frames changed")
