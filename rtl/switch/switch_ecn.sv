@@ -99,7 +99,7 @@ module switch_ecn
     logic [BW-1:0] n;
     n = '0;
     for (int p = 0; p < BB; p++)
-      if (keep[p] && (p == BB - 1 || !keep[(p+1)%BB])) n = n | BW'(p + BB - 3);
+      if (keep[p] && (p == BB - 1 || !keep[(p+1)%BB])) n = n | BW'(p - 3);
     return n;
   endfunction
 
