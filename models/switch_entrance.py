@@ -13,7 +13,6 @@ from models.switch_state import (
     DAMAGED,
     DEPTH,
     DONE,
-    ENTERED,
     FIRST,
     FREED,
     FREED_BEFORE,
@@ -69,7 +68,6 @@ def _enter(s: State, f: Feed, i: int, beat: int, last: int) -> None:
     s.inp[i, OPEN] = 1 - last
     s.pipe[stage, i, BEAT] = beat
     s.pipe[stage, i, SLOT] = slot
-    s.inp[i, ENTERED] = t
     s.inp[i, INSIDE] += 1
     s.g[PIPE] += 1
 

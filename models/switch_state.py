@@ -19,19 +19,19 @@ Array = npt.NDArray[Any]
 
 # columns of State.g: the whole switch
 (NOW, PIPE, MOVES, PICK, PICK_AT, PICK_LANE, MP, WAVE, UNSETTLED, LOG, TAKES, AT_TABLE, AT_GROUP, AT_UP, AT_PAUSE,
- ADAPT, NG) = range(17)  # fmt: skip
+ NG) = range(16)  # fmt: skip
 # rows of State.m: sets of ports. IN_ASK, OUT_ASK: with unicast frames; DISCARDS: with frames to discard;
 # LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now
 (ALL, UP, LIVE, LIVE_NEXT, BUSY_IN, BUSY_OUT, IN_ASK, OUT_ASK, DISCARDS, OUT_WAITS, LEFT_IN, LEFT_OUT, FRESH, SET, GOT,
  NM) = range(16)  # fmt: skip
 # columns of State.inp
-(INSIDE, SWALLOWS, OPEN, NEXT, STREAM_FIRST, STREAM_LANE, ENTERED, OWN, CUR, ACCEPT, SPRAY, ML, DROPS, DROP_LANE, DEC,
- FREE_N, QUEUED, NI) = range(18)  # fmt: skip
+(INSIDE, SWALLOWS, OPEN, NEXT, STREAM_FIRST, STREAM_LANE, OWN, CUR, ACCEPT, SPRAY, ML, DROPS, DROP_LANE, DEC,
+ FREE_N, QUEUED, NI) = range(17)  # fmt: skip
 # columns of State.out
 BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, NO = range(7)
 # columns of State.il (input, lane) and State.ol (output, lane)
 HELD, GATE, FREED, FREED_BEFORE, PAUSED, NIL = range(6)
-CREDIT, PEND, PAUSE, PAUSE_BEFORE, NOL = range(5)
+CREDIT, PEND, PAUSE_BEFORE, NOL = range(4)
 # columns of State.frm; KEY is the row of Feed.head
 (FIRST, STORED, TAKEN, DONE, LANE, NEED, GROUP, MODE, KEY, ABORTED, DAMAGED, MARK, LINK, CHOICE, NF) = range(15)
 # columns of State.q
@@ -186,7 +186,6 @@ def fresh(c: Shape, groups: int, log: Array) -> State:
     )  # fmt: skip
     state.m[ALL] = state.m[UP] = words((1 << p) - 1)
     state.inp[:, STREAM_FIRST] = 1
-    state.inp[:, ENTERED] = -1
     state.inp[:, OWN] = FREE_INPUT
     state.inp[:, FREE_N] = frames
     state.g[PICK] = -1
