@@ -29,7 +29,7 @@ def alone() -> int:
 def ways(phase: PhaseRecords) -> dict[int, tuple[int, int]]:
     """(mode, ports) of each destination as the tables stood before the first frame."""
     info = phase.item.info
-    groups = {}
+    groups: dict[int, tuple[int, int]] = {}
     for _, group, mode, ports in info["groups"]:
         groups.setdefault(group, (mode, ports.bit_count()))
     entries: dict[int, int] = {}

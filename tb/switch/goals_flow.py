@@ -95,7 +95,7 @@ def scapy_agrees(frame: bytes) -> bool:
     ip = Ether(frame[:-4])[IP]
     found = ip.chksum
     del ip.chksum
-    return ip.tos & 3 == 3 and IP(bytes(ip)).chksum == found
+    return bool(ip.tos & 3 == 3 and IP(bytes(ip)).chksum == found)
 
 
 def marks(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:

@@ -85,7 +85,7 @@ class SwitchSequence(PhaseSequence):
         roce = index % 2 if roce is None else roce
         item = PhaseItem(f"{label}{index}")
         item.quiet = 700
-        item.max_cycles = 400_000
+        item.max_cycles = 100_000
         prefix = int(rng.integers(1 << s.prefix_bits(roce)))
         item.cfg = {
             "roce": roce, "prefix": prefix, "seed": int(rng.integers(1 << 16)), "pfc": 0, "xoff": 0xFFFF, "xon": 0,
