@@ -35,9 +35,9 @@ def test_every_stored_profile_plans_something():
 
 
 def test_blocks_by_parameters_by_simulators_by_seeds(tmp_path):
-    p = profile.load(profile_file(tmp_path, 'only = ["switch/random_traffic"]'), SPEC)
+    p = profile.load(profile_file(tmp_path, 'only = ["link/random_traffic"]'), SPEC)
     found = jobs(p, seeds=3)
-    test = SPEC.blocks["switch"].tests["random_traffic"]
+    test = SPEC.blocks["link"].tests["random_traffic"]
     assert len(found) == len(test.params) * 2 * 3
     assert {j.seed for j in found} == {1, 2, 3}
     assert [j.sim for j in found[:2]] == ["verilator", "icarus"], "a pair runs close together"
@@ -102,14 +102,14 @@ def test_nothing_to_run_is_no_success(tmp_path):
 def test_expected_failures_reach_their_jobs_only(tmp_path):
     path = tmp_path / "expected.toml"
     path.write_text(
-        '[[failure]]\nblock = "switch"\ntest = "incast"\nsim = "icarus"\nreason = "known"\ndate = 2026-11-30\n'
+        '[[failure]]\nblock = "link"\ntest = "credits"\nsim = "icarus"\nreason = "known"\ndate = 2026-11-30\n'
     )
     entries = profile.expected_failures(SPEC, path)
-    p = profile.load(profile_file(tmp_path, 'blocks = ["switch"]'), SPEC)
+    p = profile.load(profile_file(tmp_path, 'blocks = ["link"]'), SPEC)
     one_seed = [entries[0].model_copy(update={"seed": 2})]
     assert {j.seed for j in jobs(p, one_seed, seeds=3) if j.expected} == {2}, "the seed counts too"
     marked = [j for j in jobs(p, entries) if j.expected]
-    assert marked and {(j.test, j.sim, j.expected) for j in marked} == {("incast", "icarus", "known")}
+    assert marked and {(j.test, j.sim, j.expected) for j in marked} == {("credits", "icarus", "known")}
 
 
 @pytest.mark.parametrize(
