@@ -70,7 +70,7 @@ class Random(SwitchSequence):
         if index % 4 >= 2:
             self.credits(item, rng, slow=index % 8 >= 4)
         item.cfg["gate"] = int(index % 3 == 2)
-        item.cfg["ecn_at"] = int(rng.integers(5))
+        item.cfg["ecn_at"] = int(rng.integers(9))
         item.cfg["adapt_shift"] = int(rng.integers(8))
         if index % 8 >= 6:
             item.info["load"] = "random"
