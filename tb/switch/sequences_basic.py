@@ -102,7 +102,7 @@ class Permutation(SwitchSequence):
 class Volume(SwitchSequence):
     """Many frames, small ones most, all knobs at random: phases of some ten thousand, ``packets`` in all."""
 
-    a_phase = 16_000
+    a_phase = 20_000
 
     def __init__(self, name: str, ctx: object) -> None:
         super().__init__(name, ctx)  # type: ignore[arg-type]
