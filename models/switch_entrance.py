@@ -98,7 +98,8 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
         if not c.pfc and s.inp[i, INSIDE] >= c.cells:
             continue
         live = has(s.m[LIVE], i)
-        if offered and (not c.gate or _passes(c, s, f, i, beat)):
+        accepted = offered and (not c.gate or _passes(c, s, f, i, beat))
+        if accepted:
             last = f.last[beat]
             s.inp[i, NEXT] = beat + 1
             s.inp[i, STREAM_FIRST] = last
@@ -109,6 +110,8 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
                 _enter(s, f, i, beat, last)
         if not live and s.inp[i, OPEN]:
             _enter(s, f, i, ABORT, 1)
+            if not accepted:
+                s.inp[i, SWALLOWS] = 1
 
 
 @inlined

@@ -217,14 +217,14 @@ def lives(c: Shape, s: State) -> None:
         while rising != ZERO:
             o = w * 64 + ctz(rising)
             rising &= rising - ONE
-            if s.out[o, BOOKED] == 0:
+            if s.out[o, BOOKED] == 0 and s.inp[o, INSIDE] == 0:
                 now |= bit(o)
         m[LIVE_NEXT, w] = now
 
 
 @inlined
 def lives_settle(c: Shape, s: State) -> None:
-    """The next cycle's live, and the credits of ports that are dead in this one (O3)."""
+    """The next cycle's live, and the credits of ports that are dead in this one (O3): their far ends start anew."""
     m = s.m
     for w in range(c.words):
         changed = m[LIVE, w] ^ m[LIVE_NEXT, w]
@@ -239,6 +239,7 @@ def lives_settle(c: Shape, s: State) -> None:
             dead &= dead - ONE
             for v in range(c.lanes):
                 s.ol[o, v, CREDIT] = c.credit_init
+                s.ol[o, v, PEND] = 0
         m[LIVE, w] = m[LIVE_NEXT, w]
 
 

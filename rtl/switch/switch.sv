@@ -85,7 +85,7 @@ module switch
 
   wire [PORTS*PORTS-1:0] req, acc, mc_set;  // bit i*PORTS+o
   wire [PORTS*VW-1:0] mc_lane;
-  wire [PORTS-1:0] in_free, out_free, mc_req, mc_keep, mc_in_held, mc_out_held, mc_go, mc_dst;
+  wire [PORTS-1:0] in_empty, in_free, out_free, mc_req, mc_keep, mc_in_held, mc_out_held, mc_go, mc_dst;
   wire [PW-1:0] mc_from;
   wire [PORTS*LANES-1:0] ok, take_lane;
   wire [PORTS*LANES*3-1:0] level;
@@ -122,6 +122,7 @@ module switch
         .grp_ports    (grp_ports),
         .live         (live),
         .level        (level),
+        .empty        (in_empty[i]),
         .s_axis_tvalid(s_axis_tvalid[i]),
         .s_axis_tready(s_axis_tready[i]),
         .s_axis_tdata (s_axis_tdata[i*DATA_W+:DATA_W]),
@@ -199,6 +200,7 @@ module switch
         .cfg_credit_init(cfg_credit_init),
         .cfg_adapt_shift(cfg_adapt_shift),
         .port_up        (port_up[o]),
+        .in_empty       (in_empty[o]),
         .live           (live[o]),
         .is_free        (out_free[o]),
         .ok             (ok[o*LANES+:LANES]),

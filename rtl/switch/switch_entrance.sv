@@ -14,6 +14,7 @@ module switch_entrance #(
     input  wire                 live,           /// the port is in use
     input  wire                 take,           /// a beat leaves the buffer
     input  wire                 dropped,        /// a beat is dropped at its decision
+    output wire                 empty,          /// nothing inside
     input  wire                 s_axis_tvalid,  /// beat offered
     output wire                 s_axis_tready,  /// beat accepted
     input  wire  [  DATA_W-1:0] s_axis_tdata,   /// bytes, first one lowest
@@ -36,6 +37,7 @@ module switch_entrance #(
   wire swallow = !live || skip;
   wire enter = accept && !swallow;
   wire abort = !live && in_frame && s_axis_tready;
+  assign empty = beats_in == '0;
   assign s_axis_tready = cfg_pfc || beats_in < CW'(CELLS);
 
   always_ff @(posedge clk) begin
@@ -50,6 +52,7 @@ module switch_entrance #(
       if (abort) in_frame <= 1'b0;
       else if (enter) in_frame <= !s_axis_tlast;
       if (accept) skip <= swallow && !s_axis_tlast;
+      else if (abort) skip <= 1'b1;
     end
   end
   always_ff @(posedge clk) begin

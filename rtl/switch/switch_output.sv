@@ -19,6 +19,7 @@ module switch_output #(
     input  wire  [              15:0] cfg_credit_init,  /// as those of the switch
     input  wire  [               3:0] cfg_adapt_shift,  /// as those of the switch
     input  wire                       port_up,          /// port may be used
+    input  wire                       in_empty,         /// the input of the same port holds nothing
     output logic                      live,             /// port is in use
     output wire                       is_free,          /// no owner, or its frame's last beat is taken now
     output wire  [         LANES-1:0] ok,               /// a largest frame may be started, by lane
@@ -80,7 +81,7 @@ module switch_output #(
       paused <= '0;
     end else begin
       if (now_take != leave) booked <= now_take ? booked + 1'b1 : booked - 1'b1;
-      live   <= port_up && (live || (booked == '0 && !busy));
+      live   <= port_up && (live || (booked == '0 && !busy && in_empty));
       paused <= m_pause;
     end
   end

@@ -31,7 +31,7 @@ module credit_return #(
     logic [7:0] due;
     assign credit[8*v+:8] = go ? due : 8'd0;
     always_ff @(posedge clk) begin
-      if (rst) due <= '0;
+      if (rst || !live) due <= '0;
       else due <= due - credit[8*v+:8] + 8'(left && lane == 3'(v));
     end
   end

@@ -417,6 +417,22 @@ def test_swallowing_goes_on_to_the_frames_end():
     assert outcome.out[1]["beat"].tolist() == [0, 1, 2, -1, 20]
 
 
+def test_a_frame_aborted_in_a_gap_is_swallowed_to_its_end():
+    """E2: the port is dead from 31 to 33, between two beats: what is left of the frame is not a frame of its own."""
+    beats = np.concatenate((played((20, frame(1, 4))), played((80, frame(1, 1)))))
+    beats["cycle"] = [20, 21, 60, 61, 80]
+    outcome = go({0: beats}, port_up=[(0, UP), (30, UP & ~1), (33, UP)])
+    assert events(outcome.drop[0]) == [(37, ABORTED_CODE)]
+    assert outcome.out[1]["beat"].tolist() == [0, 1, -1, 4]
+
+
+def test_a_port_comes_back_when_its_input_is_empty():
+    """O1: port 0 may be used again at 40, but its frame waits for output 1, which is paused until 99."""
+    outcome = go({0: [(20, frame(1, 1))]}, pause=[(0, 2), (99, 0)], port_up=[(0, UP), (30, UP & ~1), (40, UP)])
+    # ok at 100, taken at 101: inside is 0 at 102, live at 103
+    assert outcome.live == [(0, 0), (1, UP), (31, UP & ~1), (103, UP)]
+
+
 # --- flow control by pause -------------------------------------------------------------------------------------------
 
 
