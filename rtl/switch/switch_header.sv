@@ -50,7 +50,9 @@ module switch_header #(
   wire bad_roce = {at(d, 12), at(d, 13)} != 16'h0800 || at(d, 14) != 8'h45 || tot_len < 16'd28 || !keep[41];
 
   // stated bytes, rounded up to whole beats: native 4 x PktLen + 2, RoCE total length + 18
+  /* verilator lint_off UNUSEDSIGNAL */  // bytes within a beat were rounded up
   wire [16:0] up = cfg_roce ? 17'(tot_len) + 17'(18 + BB - 1) : {4'd0, pkt_len, 2'd0} + 17'(2 + BB - 1);
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [16-BW:0] beats = up[16:BW];
 
   always_comb begin

@@ -49,7 +49,9 @@ module switch_input #(
     output wire  [           PORTS-1:0] req,            /// asks for this output
     input  wire  [           PORTS-1:0] acc,            /// matched with it (one hot or zero)
     input  wire                         held,           /// a multicast frame of this input is next: no other match
+    /* verilator lint_off UNUSEDSIGNAL */  // with one lane there is nothing to keep
     input  wire                         mc_keep,        /// a multicast frame of this input is picked: mc_lane stays
+    /* verilator lint_on UNUSEDSIGNAL */
     output wire                         mc_req,         /// has a multicast frame
     output wire  [           PORTS-1:0] mc_set,         /// set of the one that was next in the cycle before
     output logic [   $clog2(LANES+1)-1:0] mc_lane,      /// its lane
@@ -108,7 +110,7 @@ module switch_input #(
       .lane(r_lane), .multicast(r_mc), .dst(r_dst), .group(r_group), .flow(r_flow));
 
   // The beats beside it. A moved frame travels without one.
-  localparam int BW = DATA_W + DATA_W / 8 + 3;
+  localparam int BW = DATA_W + DATA_W / 8 + 2;
   logic [2:0] d_valid;  // stages 2 to 4
   logic s5_valid, s5_first, s5_last, s5_abort, s5_moved, s5_single;
   logic [DATA_W-1:0] s5_data;
@@ -123,10 +125,10 @@ module switch_input #(
     else {s5_valid, d_valid} <= {d_valid, s1_valid};
     d_first <= {d_first[1:0], s1_first};
     s5_first <= d_first[2];
-    if (s1_valid) s2_beat <= {s1_abort, s1_last, 1'b0, s1_keep, s1_data};
+    if (s1_valid) s2_beat <= {s1_abort, s1_last, s1_keep, s1_data};
     if (d_valid[0]) s3_beat <= s2_beat;
     if (d_valid[1]) s4_beat <= s3_beat;
-    if (d_valid[2]) {s5_abort, s5_last, s5_keep, s5_data} <= {s4_beat[BW-1:BW-2], s4_beat[BW-4:0]};
+    if (d_valid[2]) {s5_abort, s5_last, s5_keep, s5_data} <= s4_beat;
   end
 
   // ---- stage 5: decision --------------------------------------------------------------------------------------
@@ -231,7 +233,9 @@ module switch_input #(
   logic [MW-1:0] meta_mem [CELLS];
   logic [PORTS-1:0] set_mem [CELLS];
   wire [MW-1:0] move_meta = meta_mem[move_cell];
+  /* verilator lint_off UNUSEDSIGNAL */  // of a discard the lane alone counts
   wire [MW-1:0] discard_meta = meta_mem[discard_cell];
+  /* verilator lint_on UNUSEDSIGNAL */
   always_ff @(posedge clk) begin
     if (store && s5_first) begin
       meta_mem[store_cell] <= {r_lane, r_group, r_flow};

@@ -197,7 +197,9 @@ module switch_route #(
   // ---- stage 4: choice ---------------------------------------------------------------------------------------
   logic [PW-1:0] sp;  // where spraying goes on
   logic [PORTS-1:0] by_flow, by_turn;
+  /* verilator lint_off UNUSEDSIGNAL */  // the rank is the product's upper part
   wire [FW-1:0] product = FW'(s4_flow) * FW'(s4_count);
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [PW:0] rank = product[FW-1:16];
   rr_arb #(.N(PORTS)) u_turn (.req(s4_ring), .ptr(sp), .gnt(by_turn));
   logic [PW-1:0] beyond;
