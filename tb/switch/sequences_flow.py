@@ -30,10 +30,14 @@ class Headroom(SwitchSequence):
         room = room if room <= s.quota - 8 else s.quota // 2  # small buffers: any other headroom shows the edge as well
         item.cfg |= {"pfc": 1, "xoff": s.quota - room + (not lossless), "xon": (s.quota - room) // 2}
         size = int(fit(s.data_bytes + 1 + 3 * (not roce), roce))  # a cell and the least that needs another
-        n = -(-(item.cfg["xoff"] + room) // 2)
+        total = item.cfg["xoff"] + room  # cells: as many as there are, or one more
+        sizes = np.full(total // 2, size)
+        if total % 2:
+            sizes = np.append(sizes, fit(64, roce))
+        n = len(sizes)
         one_lane = np.full(n, lane)
         dest = self.dest(item, rng, np.full(n, target))
-        item.info["batch"][0] = self.batch(item, rng, dest, np.full(n, size), lanes=one_lane)
+        item.info["batch"][0] = self.batch(item, rng, dest, sizes, lanes=one_lane)
         item.info["batch"][0].grh[:] = False
         until = self.start_at + 2 * n + 200
         item.info["pause"] = [(1, 1 << (target * s.lanes + lane)), (until, 0)]
