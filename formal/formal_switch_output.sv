@@ -44,7 +44,8 @@ module formal_switch_output #(
   logic [PORTS*LANES-1:0] take_lane;
   switch_output #(.PORTS(PORTS), .LANES(LANES), .MAX_BEATS(MAX_BEATS), .DEPTH(DEPTH)) dut (
       .clk(clk), .rst(rst), .cfg_roce(1'b0), .cfg_credit_en(cfg_credit_en), .cfg_credit_init(cfg_credit_init),
-      .cfg_adapt_shift(cfg_adapt_shift), .port_up(port_up), .in_empty(in_empty), .live(live), .is_free(is_free), .ok(ok), .level(),
+      .cfg_adapt_shift(cfg_adapt_shift), .port_up(port_up), .in_empty(in_empty),
+      .live(live), .is_free(is_free), .ok(ok), .level(),
       .match(match), .match_in(match_in), .take(take), .take_last(take_last), .take_lane(take_lane),
       .x_valid(x_valid), .x_sel(), .q_valid(q_valid), .q_beat(q_beat), .m_credit(m_credit), .m_pause(m_pause),
       .m_axis_tvalid(), .m_axis_tready(m_axis_tready), .m_axis_tdata(), .m_axis_tkeep(), .m_axis_tlast(),

@@ -79,6 +79,9 @@ module switch
     initial $fatal(1, "switch: CELLS %0d (a power of two), EGRESS %0d; CELLS / LANES and EGRESS must exceed MAX_BEATS %0d",
                    CELLS, EGRESS, MAX_BEATS);
   end
+  if ((EGRESS & (EGRESS - 1)) != 0 || (GROUPS & (GROUPS - 1)) != 0) begin : g_bad_power
+    initial $fatal(1, "switch: EGRESS %0d, GROUPS %0d; allowed: powers of two", EGRESS, GROUPS);
+  end
   if (ALLOC < 0 || ALLOC > 5 || ADDR_W < 1 || ADDR_W > 21 || GROUPS < 2) begin : g_bad_alloc
     initial $fatal(1, "switch: ALLOC %0d, ADDR_W %0d, GROUPS %0d; allowed: 0..5, 1..21, 2 or more", ALLOC, ADDR_W, GROUPS);
   end

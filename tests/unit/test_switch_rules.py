@@ -3,6 +3,8 @@
 
 T is the latency through an empty switch, 15 cycles: a beat that enters at *c* is decided at *c* + 5, its frame may be
 asked for from *c* + 6, its first beat is taken at *c* + 7 and is at the output at *c* + 15.
+
+One list, in the order of the page, so that a rule without a case shows: that is why the file is long.
 """
 
 from __future__ import annotations
