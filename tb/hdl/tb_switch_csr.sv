@@ -11,7 +11,7 @@ module tb_switch_csr
     parameter int PORTS     = 4,                    /// ports
     parameter int LANES     = 1,                    /// virtual lanes
     parameter int CELLS     = LINK_BUFFER_CELLS,    /// cells of an input
-    parameter int MAX_BEATS = (FRAME_MAX_BEATS * 512 + DATA_W - 1) / DATA_W,  /// beats of a largest frame
+    parameter int MAX_BEATS = FRAME_MAX_BEATS,      /// beats of a largest frame
     parameter int EGRESS    = SWITCH_EGRESS_BEATS,  /// beats of an egress FIFO
     parameter int ADDR_W    = 10,                   /// bits of a table index
     parameter int GROUPS    = 64,                   /// groups of next hops
