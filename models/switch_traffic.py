@@ -8,7 +8,7 @@ empty switch. Offered load is that of the input: beats a cycle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,12 +76,18 @@ def bursts(rng: np.random.Generator, load: float, ports: int, cycles: int, mean:
 def traffic(
     ports: int, pattern: str, load: float, cycles: int, seed: int, size: int | Sequence[int] = 1, burst: int = 16
 ) -> list[Frames]:
-    """Frames of all inputs. ``size``: beats, or a list of which each frame draws one. Raises ValueError."""
+    """Frames of all inputs. ``size``: beats, or a list of which each frame draws one; ``burst``: mean frames of a burst
+    of ``bursty``, which are single beats. Raises ValueError."""
     if pattern not in PATTERNS:
         raise ValueError(f"pattern is {pattern!r}; allowed: {', '.join(PATTERNS)}")
     if not 0 < load <= 1:
         raise ValueError(f"load is {load}; allowed: above 0, up to 1")
+    for name, value, low in (("ports", ports, 2), ("cycles", cycles, 1), ("burst", burst, 1)):
+        if value < low:
+            raise ValueError(f"{name} is {value}; allowed: from {low}")
     sizes = np.atleast_1d(np.asarray(size))
+    if not sizes.size or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+        raise ValueError(f"size is {size!r}; allowed: whole numbers of beats from 1")
     found = []
     for i in range(ports):
         rng = np.random.default_rng((seed, i))
@@ -129,14 +135,23 @@ def jain(shares: Array) -> float:
 def measure(
     config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], max_cycles: int = 1 << 40
 ) -> Measured:
-    """Run ``frames`` to the end; ``window``: cycles in which departures are counted for the throughput."""
+    """Run ``frames`` to the end; ``window``: cycles in which departures are counted for the throughput.
+
+    Every output has a group of its own, whatever ``config`` says of groups. Frames come once all of these are set up,
+    one a cycle: cycles here count from then on. Raises ValueError.
+    """
+    setup = config.ports
+    bits = (config.ports - 1).bit_length()
+    config = replace(config, groups=max(config.groups, 1 << bits), addr_w=max(config.addr_w, bits))
+    if window[1] <= window[0]:
+        raise ValueError(f"window is {window}; allowed: an end behind its begin")
     cycle, last, key, heads, base = [], [], [], [np.zeros((0, NH), np.int64)], 0
     for f in frames:
         total = int(f.beats.sum())
         first = np.cumsum(f.beats) - f.beats
         own = np.repeat(np.arange(len(f.beats)), f.beats)
         n = np.arange(total) - first[own]
-        cycle.append(f.cycle[own] + n)
+        cycle.append(f.cycle[own] + n + setup)
         last.append(n == f.beats[own] - 1)
         key.append(np.where(n == 0, base + own, -1))
         head = np.zeros((len(f.beats), NH), np.int64)
@@ -146,13 +161,13 @@ def measure(
         base += len(head)
     ports = range(config.ports)
     table, groups = [(p, p, 1, p) for p in ports], [(p, p, 0, 1 << p) for p in ports]
-    stimulus = Stimulus([], table=table, groups=groups, max_cycles=max_cycles)
+    stimulus = Stimulus([], table=table, groups=groups, max_cycles=max_cycles + setup)
     given = feed(config, stimulus, cycle, last, key, np.concatenate(heads))
     left = np.zeros(config.ports, np.int64)
     firsts = []
 
     def part(log: Array) -> None:
-        inside = (log[:, 0] >= window[0]) & (log[:, 0] < window[1])
+        inside = (log[:, 0] >= window[0] + setup) & (log[:, 0] < window[1] + setup)
         left[:] += np.bincount(log[inside, 2] & 0xFF, minlength=config.ports)
         firsts.append(log[given.key[log[:, 3]] >= 0])
 
@@ -160,6 +175,7 @@ def measure(
     rows = np.concatenate(firsts)
     arrived = given.cycle[rows[:, 3]]
     return Measured(
-        input=rows[:, 2] >> META_INPUT & 0xFF, output=rows[:, 2] & 0xFF, cycle=arrived,
-        wait=rows[:, 0] - arrived - latency(), left=left, cycles=window[1] - window[0], end=int(state.g[NOW]),
+        input=rows[:, 2] >> META_INPUT & 0xFF, output=rows[:, 2] & 0xFF, cycle=arrived - setup,
+        wait=rows[:, 0] - arrived - latency(), left=left, cycles=window[1] - window[0],
+        end=int(state.g[NOW]) - setup,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from rich.table import Table
 from models.switch_config import SwitchConfig
 from models.switch_traffic import PATTERNS, Frames, Measured, jain, latency, measure, traffic
 from scripts.common import BUILD, EXIT_FAIL, EXIT_PASS, UserError, one_of, rel
-from scripts.settings import only, seed_of, whole_number
+from scripts.settings import flag, only, seed_of
 
 KEYS = ("PORTS", "LANES", "DATA_W", "CELLS", "EGRESS", "ALLOC", "SAF", "LOAD", "SIZE", "PATTERN", "CYCLES", "SEED")
 LOADS = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,0.95"
@@ -28,8 +28,16 @@ ALLOCATORS = ("round robin", "iSLIP-1", "iSLIP-2", "iSLIP-3", "iSLIP-4", "wavefr
 OUT = BUILD / "model"
 SLOWER = 1.1
 """How much longer others may wait beside a hot spot."""
-FAIR = 0.95
-"""Share of an input in an incast, against one of PORTS: a wavefront serves whoever follows an idle input twice."""
+FEW = 100
+"""Frames of a row; with fewer, a percentile says nothing."""
+TURNS = 20
+"""Frames of each input in an incast at least, if each gets one of PORTS: so many that the one by which a window's ends
+can change a count is a twentieth."""
+COLD = 1000
+"""Frames of a hot spot whose waits are compared."""
+BEATS = 20_000_000
+"""CYCLES x PORTS: a beat takes about 100 bytes of memory."""
+WIDTHS = ("512", "1024")
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,10 @@ class Plan:
     seed: int
 
 
+def _within(low: float, high: float) -> str:
+    return f"from {low:,.12g} to {high:,.12g}".replace(",", "")
+
+
 def _numbers(key: str, text: str, low: float, high: float) -> tuple[float, ...]:
     """A list of numbers with commas."""
     try:
@@ -68,30 +80,50 @@ def _numbers(key: str, text: str, low: float, high: float) -> tuple[float, ...]:
     except ValueError:
         found = (low - 1,)
     if not all(low <= x <= high for x in found):
-        raise UserError(f"{key}={text}: wants numbers from {low:g} to {high:g}, with commas between them")
+        raise UserError(f"{key}={text}: wants numbers {_within(low, high)}, with commas between them")
+    return found
+
+
+def _wholes(key: str, text: str, low: int, high: int, *, one: bool = False) -> tuple[int, ...]:
+    """A list of whole numbers with commas; ``one``: only one."""
+    words = text.split(",")
+    found = tuple(int(word) if word.isascii() and word.isdecimal() and len(word) < 20 else low - 1 for word in words)
+    if not all(low <= x <= high for x in found) or (one and len(found) > 1):
+        wants = "a whole number" if one else "whole numbers"
+        raise UserError(
+            f"{key}={text}: wants {wants} {_within(low, high)}{'' if one else ', with commas between them'}"
+        )
     return found
 
 
 def plan(given: dict[str, str]) -> Plan:
-    """The settings, checked; UserError."""
+    """The settings, checked; UserError names the setting and what is allowed."""
     only(given, KEYS, "model")
-    width = whole_number("DATA_W", given.get("DATA_W") or "512")
     pattern = given.get("PATTERN") or "uniform"
     if pattern not in PATTERNS:
         raise one_of("pattern", pattern, PATTERNS, "PATTERN")
-    numbers: dict[str, Any] = {
-        k.lower(): whole_number(k, given[k]) for k in ("PORTS", "LANES", "CELLS", "EGRESS") if given.get(k)
-    }
-    allocs = tuple(int(a) for a in _numbers("ALLOC", given.get("ALLOC") or "1", 0, len(ALLOCATORS) - 1))
+
+    def whole(key: str, low: int, high: int) -> int:
+        return _wholes(key, given[key], low, high, one=True)[0]
+
+    width = given.get("DATA_W") or WIDTHS[0]
+    if width not in WIDTHS:
+        raise UserError(f"DATA_W={width}: wants {' or '.join(WIDTHS)}")
+    bounds = {"PORTS": (2, 80), "LANES": (1, 8), "CELLS": (2, 1 << 16), "EGRESS": (2, 1 << 16)}
+    numbers: dict[str, Any] = {k.lower(): whole(k, *bounds[k]) for k in bounds if given.get(k)}
+    allocs = _wholes("ALLOC", given.get("ALLOC") or "1", 0, len(ALLOCATORS) - 1)
     try:
-        config = SwitchConfig(data_bytes=width // 8, saf=given.get("SAF", "0") == "1", alloc=allocs[0], **numbers)
-    except ValueError as e:
-        raise UserError(str(e)) from e
-    sizes = _numbers("SIZE", given.get("SIZE") or "512", 32, config.beats * config.data_bytes)
+        config = SwitchConfig(
+            data_bytes=int(width) // 8, saf=flag("SAF", given.get("SAF", "")), alloc=allocs[0], **numbers
+        )
+    except ValueError as e:  # the settings have the names of the parameters
+        name, _, rest = str(e).partition(" is ")
+        raise UserError(f"{name.upper()} is {rest}") from e
+    sizes = _wholes("SIZE", given.get("SIZE") or "512", 32, config.beats * config.data_bytes)
     return Plan(
         config=config, allocs=allocs, loads=_numbers("LOAD", given.get("LOAD") or LOADS, 0.001, 1),
-        beats=tuple(-(-int(size) // config.data_bytes) for size in sizes), pattern=pattern,
-        cycles=whole_number("CYCLES", given.get("CYCLES") or "100000"),
+        beats=tuple(-(-size // config.data_bytes) for size in sizes), pattern=pattern,
+        cycles=_wholes("CYCLES", given.get("CYCLES") or "100000", 100, BEATS // config.ports, one=True)[0],
         seed=seed_of(given["SEED"]) if given.get("SEED") else 1,
     )  # fmt: skip
 
@@ -100,12 +132,19 @@ def _one(p: Plan, alloc: int, load: float) -> Row:
     """Run one point; the first tenth is left out of the statistics."""
     frames = traffic(p.config.ports, p.pattern, load, p.cycles, p.seed, p.beats)
     warm = p.cycles // 10
+    count = sum(int((f.cycle >= warm).sum()) for f in frames)
+    if count < FEW:
+        beats = 1 if p.pattern == "bursty" else float(np.mean(p.beats))
+        sources = 1 if p.pattern == "incast" else p.config.ports
+        wanted = max(1.25 * FEW * beats / (load * sources) / 0.9, 1.25 * p.cycles)
+        raise UserError(
+            f"CYCLES={p.cycles}: too few frames at load {load:g}: {count} behind the first tenth, {FEW} are wanted;"
+            f" give CYCLES={-(-int(wanted) // 100) * 100}"
+        )
     begin = time.process_time()
     m = measure(replace(p.config, alloc=alloc), frames, (warm, p.cycles))
     seconds = time.process_time() - begin
     waits = m.after(warm) + latency()
-    if not len(waits):
-        raise UserError(f"CYCLES={p.cycles}: too few for a frame at load {load:g}")
     used = np.flatnonzero([len(f.cycle) for f in frames])
     sent = np.bincount(m.input[m.cycle + m.wait + latency() < p.cycles], minlength=p.config.ports)[used]
     lines = len(used) if p.pattern == "permutation" else p.config.ports
@@ -122,39 +161,45 @@ def _full(count: int, output: int, beats: int) -> Frames:
 
 
 def incast(p: Plan, alloc: int) -> dict[str, Any]:
-    """All other inputs send to output 0 without a pause: nothing may be lost, each must get one of PORTS at least."""
+    """All other inputs send to output 0 without a pause, at least so long that each has ``TURNS`` frames in the window.
+
+    Nothing may be lost, and each must get one of PORTS of the frames, but for the one that a window's ends can cost.
+    """
     ports, beats = p.config.ports, p.beats[0]
-    count = max(20, p.cycles // (10 * beats))
+    count = max(TURNS * ports * 10 // 9, p.cycles // (10 * beats))  # frames that leave in the time that it looks at
     frames = [_full(count if i else 0, 0, beats) for i in range(ports)]
     config = replace(p.config, alloc=alloc)
-    window = (p.cycles // 100, count * beats)
+    window = (count * beats // 10, count * beats)
     m = measure(config, frames, window)
     gone = m.cycle + m.wait + latency()
     shares = np.bincount(m.input[(gone >= window[0]) & (gone < window[1])], minlength=ports)[1:]
     return {
         "offered": count * (ports - 1), "arrived": len(m.wait), "throughput": float(m.left[0] / m.cycles),
-        "fairness": jain(shares.astype(float)), "least": float(shares.min() * ports / shares.sum()),
+        "fairness": jain(shares.astype(float)), "least": int(shares.min()), "frames": int(shares.sum()),
+        "good": len(m.wait) == count * (ports - 1) and (int(shares.min()) + 1) * ports >= int(shares.sum()),
     }  # fmt: skip
 
 
 def hot_spot(p: Plan, alloc: int) -> dict[str, Any]:
     """Half of the inputs send all that they can to output 0; the others to the other outputs, at half of the line. What
-    these wait, with and without the hot spot."""
+    these wait, with and without the hot spot. At least so long that ``COLD`` of their frames count."""
     ports, beats = p.config.ports, p.beats[0]
     config = replace(p.config, alloc=alloc)
     cold = range(ports // 2, ports)
-    calm = traffic(ports, "uniform", 0.5, p.cycles, p.seed, beats)
+    cycles = max(p.cycles, round(COLD * beats / (0.5 * len(cold))))
+    calm = traffic(ports, "uniform", 0.5, cycles, p.seed, beats)
     for i, f in enumerate(calm):
         calm[i] = replace(f, output=1 + f.output % (ports - 1)) if i in cold else _full(0, 0, beats)
-    hot = [f if i in cold else _full(p.cycles // beats, 0, beats) for i, f in enumerate(calm)]
+    hot = [f if i in cold else _full(cycles // beats, 0, beats) for i, f in enumerate(calm)]
     waits = {}
     busy: Measured | None = None
     for name, frames in (("calm", calm), ("hot", hot)):
-        busy = measure(config, frames, (p.cycles // 10, p.cycles))
+        busy = measure(config, frames, (cycles // 10, cycles))
         others = busy.output > 0
         waits[name] = float(busy.wait[others].mean()) + latency()
     assert busy is not None
-    return {"output_0": float(busy.left[0] / busy.cycles), **waits}
+    good = waits["hot"] <= SLOWER * waits["calm"]
+    return {"output_0": float(busy.left[0] / busy.cycles), "frames": int(others.sum()), "good": good, **waits}
 
 
 def _draw(p: Plan, rows: Sequence[Row]) -> None:
@@ -199,7 +244,7 @@ def main_model(console: Console, given: dict[str, str]) -> int:
     p = plan(given)
     OUT.mkdir(parents=True, exist_ok=True)
     console.print("[dim]the first run after a change of the model compiles it: about half a minute[/]")
-    _one(replace(p, cycles=1000, loads=(0.5,)), p.allocs[0], 0.5)
+    measure(p.config, traffic(p.config.ports, "uniform", 0.5, 100, 1), (0, 100))
     rows = [_one(p, alloc, load) for alloc in p.allocs for load in p.loads]
     console.print(_table(p, rows))
     seconds = sum(r.seconds for r in rows)
@@ -210,16 +255,15 @@ def main_model(console: Console, given: dict[str, str]) -> int:
     for alloc in p.allocs:
         name = ALLOCATORS[alloc]
         many, spot = incast(p, alloc), hot_spot(p, alloc)
-        kept = many["offered"] == many["arrived"] and many["least"] >= FAIR
-        calm = spot["hot"] <= SLOWER * spot["calm"]
-        good &= kept and calm
+        good &= many["good"] and spot["good"]
         console.print(
             f"{name}: {p.config.ports - 1} to 1: {many['arrived']:,} of {many['offered']:,} frames arrived, output"
-            f" {many['throughput']:.3f} of the line, fairness {many['fairness']:.4f}: {_verdict(kept)}"
+            f" {many['throughput']:.3f} of the line, fairness {many['fairness']:.4f}, least {many['least']:,} of"
+            f" {many['frames']:,}: {_verdict(many['good'])}"
         )
         console.print(
             f"{name}: hot output {spot['output_0']:.3f} of the line; frames to the others {spot['hot']:.1f} cycles,"
-            f" {spot['calm']:.1f} without it: {_verdict(calm)}"
+            f" {spot['calm']:.1f} without it: {_verdict(spot['good'])}"
         )
         found[name] = {"incast": many, "hot_spot": spot}
     _draw(p, rows)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make model` and the traffic it is made of: what is given is used or refused, and a verdict is one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from models.switch_config import SwitchConfig
+from models.switch_traffic import measure, traffic
+from scripts import model
+from scripts.common import EXIT_FAIL, EXIT_PASS, UserError
+
+
+def verb(tmp_path, monkeypatch, **given):
+    """(exit code, model.json, what was printed)."""
+    monkeypatch.setattr(model, "OUT", tmp_path)
+    monkeypatch.setattr(model, "rel", str)
+    console = Console(record=True, width=200)
+    code = model.main_model(console, given)
+    return code, json.loads((tmp_path / "model.json").read_text()), console.export_text()
+
+
+@pytest.mark.parametrize(("groups", "addr_w"), [(64, 10), (2, 1), (256, 12)])
+def test_measure_has_groups_for_every_port(groups, addr_w):
+    config = SwitchConfig(ports=80, groups=groups, addr_w=addr_w, prefix=5)
+    frames = traffic(80, "uniform", 0.5, 500, 1)
+    found = measure(config, frames, (50, 500))
+    assert len(found.wait) == sum(len(f.cycle) for f in frames)
+    assert set(found.output.tolist()) == set(range(80))
+    assert found.wait.min() == 0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"PORTS": "80", "CYCLES": "1000", "LOAD": "0.5", "SIZE": "64"},
+        {"PORTS": "32", "CYCLES": "10000", "LOAD": "0.5", "SIZE": "4096"},  # a fair share is five frames an input
+        {"PORTS": "5", "CYCLES": "300", "LOAD": "0.9", "SIZE": "64", "ALLOC": "0,1,4,5"},
+    ],
+)
+def test_a_short_run_has_the_verdicts_of_a_long_one(tmp_path, monkeypatch, given):
+    code, report, text = verb(tmp_path, monkeypatch, **given)
+    assert code == EXIT_PASS and " fail" not in text
+    for checks in report["checks"].values():
+        assert checks["incast"]["least"] >= model.TURNS - 1 and checks["hot_spot"]["frames"] > 0.9 * model.COLD
+    assert all(np.isfinite(v) for row in report["rows"] for v in row.values())
+
+
+@pytest.mark.parametrize(("check", "change"), [("incast", "least"), ("hot_spot", "wait")])
+def test_a_verdict_can_fail(tmp_path, monkeypatch, check, change):
+    real = model.measure
+
+    def unfair(config, frames, window):
+        """Input 1 has got nothing; what goes to other outputs waits when a hot spot is there."""
+        m = real(config, frames, window)
+        if change == "least":
+            m.input[m.input == 1] = 2
+        elif (m.output == 0).any():
+            m.wait[m.output > 0] += 3
+        return m
+
+    monkeypatch.setattr(model, "measure", unfair)
+    code, report, text = verb(tmp_path, monkeypatch, CYCLES="3000", LOAD="0.5", SIZE="64")
+    assert code == EXIT_FAIL and not report["checks"]["iSLIP-1"][check]["good"] and text.count(": fail") == 1
+
+
+def test_too_few_frames_say_how_many_cycles_are_enough(tmp_path, monkeypatch):
+    with pytest.raises(UserError, match=r"CYCLES=100: too few frames at load 0\.1: .* give CYCLES=(\d+)") as e:
+        verb(tmp_path, monkeypatch, CYCLES="100", SIZE="4096", LOAD="0.1")
+    enough = str(e.value).rsplit("=", 1)[1]
+    assert verb(tmp_path, monkeypatch, CYCLES=enough, SIZE="4096", LOAD="0.1")[0] == EXIT_PASS
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("SAF", "2", "SAF=2: wants 0 or 1"),
+        ("SAF", "yes", "SAF=yes: wants 0 or 1"),
+        ("ALLOC", "1.5", "ALLOC=1.5: wants whole numbers from 0 to 5"),
+        ("ALLOC", "6", "ALLOC=6: wants whole numbers from 0 to 5"),
+        ("DATA_W", "516", "DATA_W=516: wants 512 or 1024"),
+        ("DATA_W", "100", "DATA_W=100: wants 512 or 1024"),
+        ("CYCLES", "100000000000", "CYCLES=100000000000: wants a whole number from 100 to 2500000"),
+        ("CYCLES", "10", "CYCLES=10: wants a whole number from 100 to 2500000"),
+        ("SIZE", "64.5", "SIZE=64.5: wants whole numbers from 32 to 4224"),
+        ("SIZE", "0", "SIZE=0: wants whole numbers from 32 to 4224"),
+        ("LOAD", "nan", "LOAD=nan: wants numbers from 0.001 to 1"),
+        ("PORTS", "81", "PORTS=81: wants a whole number from 2 to 80"),
+        ("CELLS", "100", "CELLS is 100; allowed: powers of two"),
+        ("PATTERN", "unifrom", "did you mean 'uniform'"),
+    ],
+)
+def test_a_bad_setting_is_named(key, value, said):
+    with pytest.raises(UserError) as e:
+        model.plan({key: value})
+    assert said in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"size": 0}, "size is 0; allowed: whole numbers of beats from 1"),
+        ({"size": [1, 0]}, "size is "),
+        ({"size": 1.5}, "size is 1.5"),
+        ({"size": []}, "size is "),
+        ({"load": 0}, "load is 0; allowed: above 0, up to 1"),
+        ({"load": float("nan")}, "load is nan"),
+        ({"cycles": 0}, "cycles is 0; allowed: from 1"),
+        ({"ports": 1}, "ports is 1; allowed: from 2"),
+        ({"burst": 0, "pattern": "bursty"}, "burst is 0; allowed: from 1"),
+        ({"pattern": "storm"}, "pattern is 'storm'; allowed: uniform, "),
+    ],
+)
+def test_traffic_that_cannot_be_is_refused(given, said):
+    with pytest.raises(ValueError) as e:
+        traffic(**({"ports": 8, "pattern": "uniform", "load": 0.5, "cycles": 100, "seed": 1} | given))
+    assert said in str(e.value)
+
+
+def test_an_empty_window_is_refused():
+    with pytest.raises(ValueError, match="window is"):
+        measure(SwitchConfig(), traffic(8, "uniform", 0.5, 100, 1), (50, 50))
