@@ -13,14 +13,17 @@
     name = "..."; file = "rtl/..."; find = "exact text, once"; replace = "..."; set = { PARAM = value } (default: the
     first of `sets`); why = "..."
 
-A fault must be refuted: with a counterexample from reset within `bound`.
+A fault must be refuted: with a counterexample from reset within `bound`. Every PARAM has to be one of the module of
+properties: what nobody reads would be reported as proved.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -28,6 +31,8 @@ from scripts.common import ROOT, UserError, one_of, rel
 
 FILE = ROOT / "spec" / "proofs.toml"
 Params = dict[str, int]
+Figure = Literal["depth", "bound", "cover"]
+"""What a set may have of its own."""
 
 
 class _Strict(BaseModel):
@@ -72,7 +77,7 @@ class Proof(_Strict):
         """The module of properties."""
         return f"formal_{self.module or self.name}"
 
-    def steps(self, name: Literal["depth", "bound", "cover"], params: Params) -> int:
+    def steps(self, name: Figure, params: Params) -> int:
         """A figure of the proof, or the set's own."""
         own: int = getattr(self, name)
         return params.get(name, own)
@@ -81,6 +86,38 @@ class Proof(_Strict):
     def sources(self) -> list[str]:
         """Files for yosys, packages first."""
         return sorted([*self.files, f"formal/{self.top}.sv"], key=lambda f: not f.endswith("_pkg.sv"))
+
+    def given(self) -> Iterator[tuple[str, Params]]:
+        """Every set with the field that it stands in."""
+        for field, sets in (("sets", self.sets), ("full", self.full)):
+            yield from ((f"{field}.{n}", params) for n, params in enumerate(sets))
+        yield from ((f"fault.{n}.set", x.set) for n, x in enumerate(self.fault) if x.set is not None)
+
+
+def parameters(text: str, module: str) -> list[str]:
+    """Names of the parameters of a module in SystemVerilog text, each written with the word ``parameter``."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    head = re.search(rf"\bmodule\s+{re.escape(module)}\b(?:\s*import\b[^;]*;)*(.*?);", text, flags=re.DOTALL)
+    return re.findall(r"\bparameter\b[^=,;]*?(\w+)\s*=", head[1]) if head else []
+
+
+def _check_sets(path: Path, proof: Proof) -> None:
+    """Nothing in a set is passed over. Raises UserError that names file, proof, field and what is allowed."""
+    known = parameters((ROOT / f"formal/{proof.top}.sv").read_text(), proof.top)
+    figures = get_args(Figure)
+    for field, params in proof.given():
+        where = f"{rel(path)}: {proof.name}: {field}"
+        for name in params:
+            if name not in (*known, *figures):
+                raise UserError(
+                    f"{where}: {proof.top} has no parameter '{name}'; allowed: {', '.join([*known, *figures])}"
+                )
+        for figure in figures:
+            if params.get(figure, 1) < (figure != "cover"):
+                raise UserError(f"{where}: {figure} is {params[figure]}; allowed: from {int(figure != 'cover')}")
+        depth, bound = proof.steps("depth", params), proof.steps("bound", params)
+        if proof.method == "induction" and bound < depth:
+            raise UserError(f"{where}: bound {bound} is below depth {depth}: the base case has to hold so long")
 
 
 class _File(_Strict):
@@ -107,6 +144,7 @@ def load(path: Path = FILE) -> dict[str, Proof]:
         for f in [*p.sources, *(x.file for x in p.fault)]:
             if not (ROOT / f).is_file():
                 raise UserError(f"{rel(path)}: {p.name}: no such file '{f}'")
+        _check_sets(path, p)
         for x in p.fault:
             if x.file not in p.sources:
                 raise UserError(f"{rel(path)}: {p.name}: fault {x.name}: {x.file} is not among the proof's files")

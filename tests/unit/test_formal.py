@@ -144,6 +144,12 @@ why = "x"
         ("[[proof.fault]]", "[[proof.faults]]", "proof.0.fault"),
         ("[[proof]]", "[[proof]", "not TOML"),
         ("cover = 4", 'cover = "all"', "proof.0.cover"),
+        ("{ N = 2 }", "{ N = 2 }, { NN = 3 }", "a: sets.1: formal_rr_arb has no parameter 'NN'; allowed: N, depth, "),
+        ("{ N = 2 }", "{ N = 2, bonud = 3 }", "a: sets.0: formal_rr_arb has no parameter 'bonud'; allowed: N, depth"),
+        ("[[proof.fault]]", "full = [{ n = 2 }]\n[[proof.fault]]", "a: full.0: formal_rr_arb has no parameter 'n'"),
+        ('why = "x"', 'why = "x"\nset = { M = 3 }', "a: fault.0.set: formal_rr_arb has no parameter 'M'"),
+        ("{ N = 2 }", "{ N = 2, bound = 1 }", "a: sets.0: bound 1 is below depth 2"),
+        ("{ N = 2 }", "{ N = 2, depth = 0 }", "a: sets.0: depth is 0; allowed: from 1"),
     ],
 )
 def test_a_bad_list_is_named_with_its_field(tmp_path, old, new, said):
@@ -155,6 +161,21 @@ def test_a_bad_list_is_named_with_its_field(tmp_path, old, new, said):
     with pytest.raises(UserError) as e:
         proofs.load(path)
     assert "proofs.toml: " in str(e.value) and said in str(e.value)
+
+
+def test_parameters_of_a_module():
+    text = """// module m #(parameter int NOT = 1);
+    module other #(parameter int X = 1) (); endmodule
+    module m import p_pkg::*; #(
+        parameter int A = 1, /* parameter int B = 2, */
+        parameter bit [3:0] C = 4'd2,  // parameter int D = 3
+        parameter p_pkg::kind_t E = p_pkg::ONE,
+        parameter F = 3
+    ) (input wire clk);
+    """
+    assert proofs.parameters(text, "m") == ["A", "C", "E", "F"]
+    assert proofs.parameters(text, "other") == ["X"]
+    assert proofs.parameters(text, "none") == []
 
 
 def test_two_proofs_of_one_name(tmp_path):
