@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from models.spec import spec
 
 ROUND_ROBIN, WAVEFRONT = 0, 5
@@ -29,8 +31,9 @@ class SwitchConfig:
 
     ``cells``: of an input's buffer; ``max_beats``: of a largest frame; ``egress``: beats of an egress FIFO; ``addr_w``:
     bits of a table index; ``prefix``: ``destination >> addr_w`` of a known destination; ``seed``: of the flow hash;
-    ``xoff``, ``xon``: cells held of a lane; ``ecn``: frames in a queue, 0 off; ``credit_init``: cells of a lane at the
-    far end of an output; ``adapt_shift``: log2 of the cells of a step of the adaptive level.
+    ``xoff``, ``xon``: cells held of a lane, ``pfc`` wants 1 <= ``xoff`` and ``xon`` <= ``xoff``; ``ecn``: frames in a
+    queue, 0 off; ``credit_init``: cells of a lane at the far end of an output; ``adapt_shift``: log2 of the cells of a
+    step of the adaptive level.
     """
 
     ports: int = 8
@@ -62,6 +65,11 @@ class SwitchConfig:
                 object.__setattr__(self, name, spec().integer(figure))
         if self.max_beats is None:
             object.__setattr__(self, "max_beats", _largest_frame(self.data_bytes))
+        for name in ("saf", "roce", "pfc", "credit_en"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer, np.bool_)) or value not in (0, 1):
+                raise ValueError(f"{name} is {value!r}; allowed: False, True")
+            object.__setattr__(self, name, bool(value))
         word = (1 << 16) - 1
         for name, low, high in (
             ("ports", 2, 80), ("lanes", 1, 8), ("cells", 2, 1 << 24), ("max_beats", 1, 1 << 16), ("egress", 2, 1 << 16),
@@ -70,8 +78,11 @@ class SwitchConfig:
             ("credit_init", 0, word), ("adapt_shift", 0, 15),
         ):  # fmt: skip
             value = getattr(self, name)
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+                raise ValueError(f"{name} is {value!r}; allowed: whole numbers, {low} to {high}")
             if not low <= value <= high:
                 raise ValueError(f"{name} is {value}; allowed: {low} to {high}")
+            object.__setattr__(self, name, int(value))  # the core is compiled for one type of numbers
         for name in ("cells", "egress", "groups"):
             value = getattr(self, name)
             if value & (value - 1):
@@ -79,6 +90,10 @@ class SwitchConfig:
         for name, room in (("cells / lanes", self.quota), ("egress", self.room)):
             if self.beats + 1 > room:
                 raise ValueError(f"{name} is {room}; allowed: above max_beats, which is {self.beats}")
+        if self.pfc and self.xoff < 1:
+            raise ValueError(f"xoff is {self.xoff}; allowed with pfc: from 1, or an empty lane pauses for ever")
+        if self.pfc and self.xon > self.xoff:
+            raise ValueError(f"xon is {self.xon}; allowed with pfc: up to xoff, which is {self.xoff}")
         if self.alloc == ONE_FIFO and self.lanes != 1:
             raise ValueError(f"lanes is {self.lanes}; allowed with one FIFO an input: 1")
 
