@@ -22,7 +22,7 @@ from numba.core import caching
 from numba.extending import intrinsic
 
 _HERE = Path(__file__).resolve()
-_PYTHON = {f"switch_{part}.py" for part in ("volume", "ecn", "traffic", "csr", "regs")}
+_PYTHON = {f"switch_{part}.py" for part in ("volume", "check", "ecn", "traffic", "csr", "regs")}
 """Files of the switch's model of which nothing is compiled."""
 
 

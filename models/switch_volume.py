@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from models import switch_check as check
 from models.kernel import Stuck
 from models.switch_config import SwitchConfig
 from models.switch_core import DONE, FULL, run
@@ -60,10 +61,12 @@ _LAST = 1
 class Stimulus:
     """All that is done to a switch. Lists over inputs and outputs have one entry a port.
 
-    ``beats``: records with ``cycle`` (earliest offered, 1 at the soonest), ``flags`` (bit 0: last), ``keep``, ``data``.
+    ``beats``: records with ``cycle``, ``flags`` (bit 0: last), ``keep``, ``data``. The cycle is the earliest one, and
+    may be below that of the beat before; nothing is offered before 1, nor before the beat before was accepted.
     ``ready``, ``credit_ready``: pattern of an output, bit (cycle modulo length); None: every cycle.
     ``table``: (cycle, index, valid, group), one a cycle at most; ``groups``: (cycle, group, mode, mask of ports), too.
     ``port_up``: (cycle, mask of ports), all up before the first; ``pause``: (cycle, mask, bit output * lanes + lane).
+    Of two in one cycle the last one counts.
     ``gate``: a first beat passes only while its lane has credit for a largest frame.
     """
 
@@ -145,43 +148,9 @@ class Outcome:
         data[first:after] = seen[: after - first]
 
 
-def _patterns(given: Sequence[Array | None] | None, ports: int, name: str) -> tuple[Array, Array]:
-    """(bits of all, (offset, length) of each output)."""
-    chosen = list(given) if given is not None else [None] * ports
-    if len(chosen) != ports:
-        raise ValueError(f"{name} has {len(chosen)} entries; allowed: one an output, {ports}")
-    at = np.zeros((ports, 2), np.int64)
-    bits = [np.zeros(0, np.uint8)]
-    offset = 0
-    for o, pattern in enumerate(chosen):
-        if pattern is not None:
-            flat = np.asarray(pattern).astype(np.uint8)
-            at[o] = offset, len(flat)
-            offset += len(flat)
-            bits.append(flat)
-    return np.concatenate(bits), at
-
-
-def _events(given: Sequence[tuple[int, ...]], columns: int, name: str) -> Array:
-    """Timed values as numbers, in order of cycles."""
-    rows = np.array(list(given), np.int64).reshape(-1, columns)
-    if np.any(np.diff(rows[:, 0]) < 0):
-        raise ValueError(f"{name}: cycles fall; allowed: in order")
-    return rows
-
-
-def _check(config: SwitchConfig, stimulus: Stimulus) -> None:
-    """The core trusts its numbers: ValueError for one that names nothing."""
-    for name, values, limit in (
-        ("table: index", [t[1] for t in stimulus.table], 1 << config.addr_w),
-        ("table: group", [t[3] for t in stimulus.table], config.groups),
-        ("groups: group", [g[1] for g in stimulus.groups], config.groups),
-        ("groups: mode", [g[2] for g in stimulus.groups], 4),
-        ("groups: ports", [g[3] for g in stimulus.groups], 1 << config.ports),
-    ):
-        for value in values:
-            if not 0 <= value < limit:
-                raise ValueError(f"{name} is {value}; allowed: 0 to {limit - 1}")
+def _sets(masks: Sequence[int]) -> Array:
+    """Sets of ports, two words each."""
+    return np.array([words(mask) for mask in masks], np.uint64).reshape(-1, 2)
 
 
 def feed(
@@ -190,27 +159,25 @@ def feed(
 ) -> Feed:  # fmt: skip
     """The core's stimulus from arrays by input: earliest cycle, last flag, row of ``head`` (-1 behind a first beat)."""
     p, lanes = config.ports, config.lanes
-    _check(config, stimulus)
     if len(cycle) != p:
         raise ValueError(f"beats has {len(cycle)} entries; allowed: one an input, {p}")
     count = np.array([len(x) for x in cycle], np.int64)
     end = np.cumsum(count)
-    table = _events(stimulus.table, 4, "table")
-    groups = [(t, g, mode, *words(mask)) for t, g, mode, mask in stimulus.groups]
-    sets = np.array([g[3:] for g in groups], np.uint64).reshape(-1, 2)
-    ups = np.array([words(mask & (1 << p) - 1) for _, mask in stimulus.port_up], np.uint64).reshape(-1, 2)
-    bits = [[mask >> n & 1 for n in range(p * lanes)] for _, mask in stimulus.pause]
-    ready, ready_at = _patterns(stimulus.ready, p, "ready")
-    credit, credit_at = _patterns(stimulus.credit_ready, p, "credit_ready")
+    limits = {"index": 1 << config.addr_w, "valid": 2, "group": config.groups}
+    (at, index, valid, group), _ = check.timed("table", stimulus.table, limits, one=True)
+    numbers, sets = check.timed("groups", stimulus.groups, {"group": config.groups, "mode": 4}, ("ports", p), one=True)
+    ups, up_sets = check.timed("port_up", stimulus.port_up, {}, ("ports", p))
+    pauses, masks = check.timed("pause", stimulus.pause, {}, ("lanes of outputs", p * lanes))
+    bits = [[mask >> n & 1 for n in range(p * lanes)] for mask in masks]
+    ready, ready_at = check.patterns(stimulus.ready, p, "ready")
+    credit, credit_at = check.patterns(stimulus.credit_ready, p, "credit_ready")
     return Feed(
         off=end - count, end=end, cycle=np.concatenate(cycle).astype(np.int64),
         last=np.concatenate(last).astype(np.int64), key=np.concatenate(key).astype(np.int64),
         taken=np.full(int(end[-1]), -1, np.int64), head=np.ascontiguousarray(head),
         ready=ready, ready_at=ready_at, credit=credit, credit_at=credit_at,
-        tables=np.column_stack([table[:, 0], table[:, 1], np.where(table[:, 2] != 0, table[:, 3], -1)]),
-        groups=_events([g[:3] for g in groups], 3, "groups"), group_sets=sets,
-        ups=_events([(t,) for t, _ in stimulus.port_up], 1, "port_up")[:, 0].copy(), up_sets=ups,
-        pauses=_events([(t,) for t, _ in stimulus.pause], 1, "pause")[:, 0].copy(),
+        tables=np.column_stack([at, index, np.where(valid != 0, group, -1)]),
+        groups=np.column_stack(numbers), group_sets=_sets(sets), ups=ups[0], up_sets=_sets(up_sets), pauses=pauses[0],
         pause_bits=np.array(bits, np.int64).reshape(-1, p * lanes),
     )  # fmt: skip
 
@@ -301,9 +268,11 @@ def _departures(log: Events, ports: int, off: Array) -> list[Array]:
 def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     """Run to the end. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
     beats = stimulus.beats
+    check.played(beats, config.ports, config.data_bytes)
     last = [b["flags"] & _LAST for b in beats]
+    _, ups = check.timed("port_up", stimulus.port_up, {}, ("ports", config.ports))
     whole = (1 << config.ports) - 1  # where a port dies, a frame begins behind its abort beat, wherever the stream is
-    everywhere = any(mask & whole != whole for _, mask in stimulus.port_up)
+    everywhere = any(mask != whole for mask in ups)
     firsts = [
         np.ones(len(x), bool) if everywhere else np.concatenate(([True], x[:-1] != 0)) if len(x) else np.zeros(0, bool)
         for x in last
