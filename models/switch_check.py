@@ -92,6 +92,11 @@ def played(beats: Sequence[Any], ports: int, data_bytes: int) -> None:
             raise ValueError(f"beats[{i}]: data is {shape['data']} bytes; allowed: ({data_bytes},), as data_bytes")
         if len(shape["keep"]) != 1 or shape["keep"][0] * 8 < data_bytes:
             raise ValueError(f"beats[{i}]: keep is {shape['keep']} bytes; allowed: ({data_bytes // 8},) or more")
+        for field in ("keep", "data"):
+            if rows.dtype[field].base != np.uint8:
+                raise ValueError(f"beats[{i}]: {field} is {rows.dtype[field].base}; allowed: uint8")
+        if rows.dtype["flags"].shape or rows.dtype["flags"].str[:2] not in ("<u", "<i", "|u", "|i", "|b"):
+            raise ValueError(f"beats[{i}]: flags is {rows.dtype['flags']}; allowed: a whole number, lowest byte first")
         cycle = rows["cycle"]
         if cycle.shape != rows.shape or cycle.dtype.kind not in "iu":
             raise ValueError(f"beats[{i}]: cycle is {cycle.dtype}; allowed: whole numbers")

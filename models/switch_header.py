@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.switch_config import SwitchConfig
-from models.switch_jit import compiled, inlined
+from models.switch_jit import compiled, inlined, ones
 from models.switch_state import H_BAD, H_DEST, H_ECT, H_FLOW, H_LANE, H_NEED, NH
 
 Array = npt.NDArray[Any]
@@ -78,16 +78,58 @@ def _roce(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, 
     return length + _ROCE_AROUND
 
 
+@inlined
+def _row(data: Array, valid: int, roce: bool, lanes: int, seed: int, table: Array, head: Array) -> None:
+    """A first beat's row of ``Feed.head``; both arrays have one row."""
+    head[0, H_ECT] = 0
+    if roce:
+        stated = _roce(data, 0, valid, lanes, table, seed, head)
+    else:
+        stated = _native(data, 0, valid, lanes, table, seed, head)
+    head[0, H_NEED] = max(1, (stated + data.shape[1] - 1) // data.shape[1])
+
+
 @compiled
 def _fields(data: Array, valid: Array, roce: bool, lanes: int, seed: int, table: Array, head: Array) -> None:
-    width = data.shape[1]
     for n in range(len(data)):
-        head[n, H_ECT] = 0
-        if roce:
-            stated = _roce(data, n, valid[n], lanes, table, seed, head)
-        else:
-            stated = _native(data, n, valid[n], lanes, table, seed, head)
-        head[n, H_NEED] = max(1, (stated + width - 1) // width)
+        _row(data[n : n + 1], valid[n], roce, lanes, seed, table, head[n : n + 1])
+
+
+@compiled
+def _beats(
+    raw: Array, at: Array, everywhere: bool, roce: bool, lanes: int, seed: int, table: Array,
+    last: Array, key: Array, head: Array, free: int,
+) -> int:  # fmt: skip
+    """``raw``: records of an input as bytes; ``at``: where flags, keep and data begin, then bytes of keep and data."""
+    flags, keep, data, keeps, width = at
+    begins = True
+    for n in range(len(raw)):
+        last[n] = raw[n, flags] & 1
+        key[n] = -1
+        if begins or everywhere:
+            valid = 0
+            for k in range(keep, keep + keeps):
+                valid += ones(np.uint64(raw[n, k]))
+            _row(raw[n : n + 1, data : data + width], valid, roce, lanes, seed, table, head[free : free + 1])
+            key[n] = free
+            free += 1
+        begins = last[n] != 0
+    return free
+
+
+def beats(
+    config: SwitchConfig, records: Array, everywhere: bool, last: Array, key: Array, head: Array, free: int
+) -> int:
+    """One pass over the play records of an input.
+
+    Fills ``last`` and ``key``, one a record, and the rows of ``head`` from ``free`` on, one for each record with which
+    a frame can begin: ``everywhere``, or behind a last one. Returns the next free row.
+    """
+    fields: Any = records.dtype.fields
+    keep, data = records.dtype["keep"].itemsize, records.dtype["data"].itemsize
+    at = (fields["flags"][1], fields["keep"][1], fields["data"][1], keep, data)
+    raw = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), records.dtype.itemsize)
+    return int(_beats(raw, at, everywhere, config.roce, config.lanes, config.seed, _TABLE, last, key, head, free))
 
 
 def headers(config: SwitchConfig, data: Array, valid: Array) -> Array:

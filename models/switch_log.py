@@ -54,12 +54,13 @@ class Events:
             _count(part, ports, counts)
         ends = np.cumsum(counts)
         self._ports = ports
-        self._from = ends - counts
-        self._to = self._from.copy()
+        self._from: list[int] = (ends - counts).tolist()
+        to = ends - counts
         total = int(ends[-1])
         self._rows = [np.zeros(total, np.int64) for _ in range(3)]
         for part in parts:
-            _place(part, ports, self._to, *self._rows)
+            _place(part, ports, to, *self._rows)
+        self._to: list[int] = to.tolist()
 
     def all(self, kind: int) -> tuple[Array, Array, Array]:
         """Events of a kind at all ports, in order of cycles."""
@@ -71,5 +72,6 @@ class Events:
     def of(self, kind: int, port: int) -> tuple[Array, Array, Array]:
         """Events of a kind at a port."""
         k = kind * self._ports + port
-        cycle, value, more = (row[self._from[k] : self._to[k]] for row in self._rows)
-        return cycle, value, more
+        span = slice(self._from[k], self._to[k])
+        cycle, value, more = self._rows
+        return cycle[span], value[span], more[span]

@@ -19,7 +19,7 @@ from models.kernel import Stuck
 from models.switch_config import SwitchConfig
 from models.switch_core import DONE, FULL, run
 from models.switch_ecn import mark
-from models.switch_header import headers
+from models.switch_header import beats as read
 from models.switch_log import Events
 from models.switch_state import (
     INSIDE,
@@ -158,11 +158,17 @@ def feed(
     head: Array,
 ) -> Feed:  # fmt: skip
     """The core's stimulus from arrays by input: earliest cycle, last flag, row of ``head`` (-1 behind a first beat)."""
+    if len(cycle) != config.ports:
+        raise ValueError(f"beats has {len(cycle)} entries; allowed: one an input, {config.ports}")
+    cycles, lasts, keys = (np.concatenate(x).astype(np.int64) for x in (cycle, last, key))
+    return joined(config, stimulus, np.cumsum([len(x) for x in cycle]), cycles, lasts, keys, head)
+
+
+def joined(
+    config: SwitchConfig, stimulus: Stimulus, end: Array, cycle: Array, last: Array, key: Array, head: Array
+) -> Feed:
+    """The same from arrays of all inputs one behind the other; ``end``: row behind the last one of each input."""
     p, lanes = config.ports, config.lanes
-    if len(cycle) != p:
-        raise ValueError(f"beats has {len(cycle)} entries; allowed: one an input, {p}")
-    count = np.array([len(x) for x in cycle], np.int64)
-    end = np.cumsum(count)
     limits = {"index": 1 << config.addr_w, "valid": 2, "group": config.groups}
     (at, index, valid, group), _ = check.timed("table", stimulus.table, limits, one=True)
     numbers, sets = check.timed("groups", stimulus.groups, {"group": config.groups, "mode": 4}, ("ports", p), one=True)
@@ -172,8 +178,7 @@ def feed(
     ready, ready_at = check.patterns(stimulus.ready, p, "ready")
     credit, credit_at = check.patterns(stimulus.credit_ready, p, "credit_ready")
     return Feed(
-        off=end - count, end=end, cycle=np.concatenate(cycle).astype(np.int64),
-        last=np.concatenate(last).astype(np.int64), key=np.concatenate(key).astype(np.int64),
+        off=np.concatenate(([0], end[:-1])), end=end, cycle=cycle, last=last, key=key,
         taken=np.full(int(end[-1]), -1, np.int64), head=np.ascontiguousarray(head),
         ready=ready, ready_at=ready_at, credit=credit, credit_at=credit_at,
         tables=np.column_stack([at, index, np.where(valid != 0, group, -1)]),
@@ -269,21 +274,19 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     """Run to the end. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
     beats = stimulus.beats
     check.played(beats, config.ports, config.data_bytes)
-    last = [b["flags"] & _LAST for b in beats]
     _, ups = check.timed("port_up", stimulus.port_up, {}, ("ports", config.ports))
     whole = (1 << config.ports) - 1  # where a port dies, a frame begins behind its abort beat, wherever the stream is
     everywhere = any(mask != whole for mask in ups)
-    firsts = [
-        np.ones(len(x), bool) if everywhere else np.concatenate(([True], x[:-1] != 0)) if len(x) else np.zeros(0, bool)
-        for x in last
-    ]
-    heads, keys, n = [np.zeros((0, NH), np.int64)], [], 0
-    for b, first in zip(beats, firsts, strict=True):
-        valid = np.bitwise_count(b["keep"][first]).sum(axis=1)
-        heads.append(headers(config, b["data"][first], valid))
-        keys.append(np.where(first, n + np.cumsum(first) - 1, -1))
-        n += int(first.sum())
-    given = feed(config, stimulus, [b["cycle"] for b in beats], last, keys, np.concatenate(heads))
+    end = np.cumsum([len(b) for b in beats])
+    total = int(end[-1])
+    cycle, last, key = (np.empty(total, np.int64) for _ in range(3))
+    head = np.empty((total, NH), np.int64)
+    free = at = 0
+    for b, to in zip(beats, end.tolist(), strict=True):
+        cycle[at:to] = b["cycle"]
+        free = read(config, b, everywhere, last[at:to], key[at:to], head, free)
+        at = to
+    given = joined(config, stimulus, end, cycle, last, key, head[:free])
     kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
     parts: list[Array] = []
     state = play(config, stimulus, given, kinds, parts.append)

@@ -55,6 +55,8 @@ def test_what_can_be_is_taken():
         ({"beats": [records(data=("u1", (32,)))] * 4}, "beats[0]: data is (32,) bytes; allowed: (64,)"),
         ({"beats": [records(data=("u1", (128,)))] * 4}, "beats[0]: data is (128,) bytes; allowed: (64,)"),
         ({"beats": [records(keep=("u1", (4,)))] * 4}, "beats[0]: keep is (4,) bytes; allowed: (8,)"),
+        ({"beats": [records(keep=("<u4", (8,)))] * 4}, "beats[0]: keep is uint32; allowed: uint8"),
+        ({"beats": [records(flags=(">u2",))] * 4}, "beats[0]: flags is >u2; allowed: a whole number, lowest byte"),
         ({"beats": [records(), records(-3)] * 2}, "beats[1][0]: cycle is -3; allowed: from 0"),
         ({"beats": [records(cycle=("f8",))] * 4}, "beats[0]: cycle is float64; allowed: whole numbers"),
         ({"ready": [None] * 3}, "ready has 3 entries; allowed: one an output, 4"),
