@@ -120,6 +120,8 @@ def gates(c: Shape, s: State) -> None:
     for i in range(c.ports):
         for v in range(c.lanes):
             s.il[i, v, GATE] += s.il[i, v, FREED_BEFORE]
+            if not has(s.m[LIVE], i):
+                s.il[i, v, GATE] = c.quota
             s.il[i, v, FREED_BEFORE] = s.il[i, v, FREED]
             s.il[i, v, FREED] = 0
 

@@ -68,19 +68,30 @@ def _pick(c: Shape, s: State) -> None:
 
 
 @inlined
+def _end_pick(c: Shape, s: State, i: int, v: int) -> None:
+    """M8: matched or given up, the next one has its turn."""
+    s.g[MP] = i + 1 if i + 1 < c.ports else 0
+    s.inp[i, ML] = v + 1 if v + 1 < c.lanes else 0
+    s.g[PICK] = -1
+
+
+@inlined
 def _multicast(c: Shape, s: State) -> None:
     """M8: what is picked holds its input and outputs (in LEFT_IN, LEFT_OUT), and is matched when all are free."""
     i = s.g[PICK]
     if i < 0:
-        _pick(c, s)
+        if s.g[NOW] >= s.g[PICK_AT]:  # without a pick: the first cycle in which one may be made
+            _pick(c, s)
         return
-    if s.g[NOW] < s.g[PICK_AT] + 2:
+    t = s.g[NOW]
+    if t < s.g[PICK_AT] + 2:
         return
     v = s.g[PICK_LANE]
     q = c.ports * c.lanes + v
     slot = s.q[i, q, Q_HEAD]
     m = s.m
     ready = not has(m[BUSY_IN], i)
+    open_all = True  # no branch waits for credit or a pause
     for w in range(c.words):
         m[SET, w] = s.fset[i, slot, w] & m[LIVE, w]
         if m[SET, w] & m[BUSY_OUT, w] != ZERO:
@@ -89,11 +100,16 @@ def _multicast(c: Shape, s: State) -> None:
         while outs != ZERO:
             o = w * 64 + ctz(outs)
             outs &= outs - ONE
-            if not (has_room(c, s, o) and lane_ok(c, s, o, v)):
-                ready = False
-        m[LEFT_OUT, w] &= ~m[SET, w]
-    m[LEFT_IN, i >> 6] &= ~bit(i)
-    if not ready:
+            ready &= has_room(c, s, o)
+            open_all &= lane_ok(c, s, o, v)
+    if open_all:
+        for w in range(c.words):
+            m[LEFT_OUT, w] &= ~m[SET, w]
+        m[LEFT_IN, i >> 6] &= ~bit(i)
+    if not (ready and open_all):
+        if t == s.g[PICK_AT] + 1 + c.mcast_hold:
+            _end_pick(c, s, i, v)
+            s.g[PICK_AT] = t + 1 + c.mcast_hold
         return
     leave(c, s, i, q)
     if empty(m[SET]):
@@ -104,9 +120,8 @@ def _multicast(c: Shape, s: State) -> None:
         for w in range(c.words):
             s.fset[i, slot, w] = m[SET, w]
             m[BUSY_OUT, w] |= m[SET, w]
-    s.g[MP] = i + 1 if i + 1 < c.ports else 0
-    s.inp[i, ML] = v + 1 if v + 1 < c.lanes else 0
-    s.g[PICK] = -1
+    _end_pick(c, s, i, v)
+    s.g[PICK_AT] = 0
 
 
 @inlined

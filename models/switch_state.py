@@ -83,6 +83,7 @@ class Shape(NamedTuple):
     free: int
     drop_at: int
     ecn_at: int
+    mcast_hold: int
 
 
 class State(NamedTuple):
@@ -165,6 +166,7 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         credit_init=config.credit_init, shift=config.adapt_shift, gate=int(gate), outside=int(outside), record=record,
         words=1 if config.ports <= 64 else 2, prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
         addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
+        mcast_hold=spec().cycles("switch.mcast_hold"),
     )  # fmt: skip
 
 

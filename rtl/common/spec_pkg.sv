@@ -24,6 +24,7 @@ package spec_pkg;
   localparam int DOORBELL_B_FIFO = 4;  // count
   localparam int DOORBELL_WR_FIFO = 8;  // count
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
+  localparam int SWITCH_MCAST_HOLD = 256;  // cycles
   localparam int LATENCY_WIRE_TX_FIFO_BEATS = 128;  // cells
   localparam int RDMA_WQ_DEPTH = 8;  // count
   localparam int RDMA_INLINE_BEATS = 32;  // cells

@@ -65,7 +65,8 @@ module switch
     output wire  [           PORTS-1:0] mc_lost,          /// multicast frame of an input without a live output
     output wire  [           PORTS-1:0] lost,             /// frame lost at a dead output
     output wire  [           PORTS-1:0] ecn,              /// frame of an output marked
-    output wire  [           PORTS-1:0] live              /// port is in use (O1)
+    output wire  [           PORTS-1:0] live,             /// port is in use (O1)
+    output wire  [           PORTS-1:0] drained           /// nothing of the port is inside: its link may come up (O1)
 );
   localparam int PW = $clog2(PORTS);
   localparam int KW = DATA_W / 8;
@@ -90,7 +91,8 @@ module switch
   wire [PORTS*VW-1:0] mc_lane;
   wire [PORTS-1:0] in_empty, in_free, out_free, mc_req, mc_keep, mc_in_held, mc_out_held, mc_go, mc_dst;
   wire [PW-1:0] mc_from;
-  wire [PORTS*LANES-1:0] ok, take_lane;
+  wire mc_over;
+  wire [PORTS*LANES-1:0] open, ok, take_lane;
   wire [PORTS*LANES*3-1:0] level;
   wire [PORTS-1:0] take, take_last, x_valid, q_valid;
   /* verilator lint_off UNUSEDSIGNAL */  // for the stage stamps alone
@@ -143,6 +145,7 @@ module switch
         .mc_req       (mc_req[i]),
         .mc_set       (mc_set[i*PORTS+:PORTS]),
         .mc_lane      (mc_lane[i*VW+:VW]),
+        .mc_over      (mc_over),
         .mc_go        (mc_go[i]),
         .decided      (decided[i]),
         .take         (take[i]),
@@ -158,11 +161,11 @@ module switch
   end
 
   switch_mcast #(
-      .PORTS(PORTS), .LANES(LANES)
+      .PORTS(PORTS), .LANES(LANES), .HOLD(SWITCH_MCAST_HOLD)
   ) u_mcast (
       .clk(clk), .rst(rst), .live(live), .req(mc_req), .set(mc_set), .lane(mc_lane), .in_free(in_free),
-      .out_free(out_free), .ok(ok), .keep(mc_keep), .in_held(mc_in_held), .out_held(mc_out_held), .go(mc_go),
-      .dst(mc_dst), .from(mc_from), .mc_lost(mc_lost));
+      .out_free(out_free), .open(open), .ok(ok), .keep(mc_keep), .in_held(mc_in_held), .out_held(mc_out_held), .go(mc_go),
+      .dst(mc_dst), .over(mc_over), .from(mc_from), .mc_lost(mc_lost));
 
   switch_alloc #(
       .PORTS(PORTS), .ALLOC(ALLOC)
@@ -205,7 +208,9 @@ module switch
         .port_up        (port_up[o]),
         .in_empty       (in_empty[o]),
         .live           (live[o]),
+        .drained        (drained[o]),
         .is_free        (out_free[o]),
+        .open           (open[o*LANES+:LANES]),
         .ok             (ok[o*LANES+:LANES]),
         .level          (level[o*LANES*3+:LANES*3]),
         .match          (match[o]),

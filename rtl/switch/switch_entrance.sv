@@ -32,10 +32,8 @@ module switch_entrance #(
 
   logic [CW-1:0] beats_in;
   logic in_frame;  // the last beat that entered was not a frame's last
-  logic skip;  // the rest of a frame of the stream is swallowed
   wire accept = s_axis_tvalid && s_axis_tready;
-  wire swallow = !live || skip;
-  wire enter = accept && !swallow;
+  wire enter = accept && live;
   wire abort = !live && in_frame && s_axis_tready;
   assign empty = beats_in == '0;
   assign s_axis_tready = cfg_pfc || beats_in < CW'(CELLS);
@@ -44,15 +42,12 @@ module switch_entrance #(
     if (rst) begin
       beats_in   <= '0;
       in_frame <= 1'b0;
-      skip     <= 1'b0;
       s1_valid <= 1'b0;
     end else begin
       beats_in   <= beats_in + CW'(enter || abort) - CW'(take) - CW'(dropped);
       s1_valid <= enter || abort;
       if (abort) in_frame <= 1'b0;
       else if (enter) in_frame <= !s_axis_tlast;
-      if (accept) skip <= swallow && !s_axis_tlast;
-      else if (abort) skip <= 1'b1;
     end
   end
   always_ff @(posedge clk) begin

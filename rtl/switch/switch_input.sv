@@ -51,6 +51,7 @@ module switch_input #(
     input  wire                         held,           /// a multicast frame of this input is next: no other match
     /* verilator lint_off UNUSEDSIGNAL */  // with one lane there is nothing to keep
     input  wire                         mc_keep,        /// a multicast frame of this input is picked: mc_lane stays
+    input  wire                         mc_over,        /// the pick ends: matched or given up
     /* verilator lint_on UNUSEDSIGNAL */
     output wire                         mc_req,         /// has a multicast frame
     output wire  [           PORTS-1:0] mc_set,         /// set of the one that was next in the cycle before
@@ -320,7 +321,7 @@ module switch_input #(
     end
     always_ff @(posedge clk) begin
       if (rst) ml <= '0;
-      else if (mc_go) ml <= 32'(mc_lane) == LANES - 1 ? '0 : LW'(mc_lane + 1'b1);
+      else if (mc_over && mc_keep) ml <= 32'(mc_lane) == LANES - 1 ? '0 : LW'(mc_lane + 1'b1);
       if (rst) mc_lane <= '0;
       else if (!mc_keep) mc_lane <= ($clog2(LANES + 1))'(mc_pick_no);
     end

@@ -21,7 +21,9 @@ module switch_output #(
     input  wire                       port_up,          /// port may be used
     input  wire                       in_empty,         /// the input of the same port holds nothing
     output logic                      live,             /// port is in use
+    output wire                       drained,          /// nothing of the port is inside: it may come up
     output wire                       is_free,          /// no owner, or its frame's last beat is taken now
+    output wire  [         LANES-1:0] open,             /// neither credit nor pause keeps a frame back, by lane
     output wire  [         LANES-1:0] ok,               /// a largest frame may be started, by lane
     output logic [       LANES*3-1:0] level,            /// adaptive level, by lane
     input  wire                       match,            /// gets an owner
@@ -73,6 +75,7 @@ module switch_output #(
   logic held_beat;  // the output register holds one
   logic [LANES-1:0] paused;
   wire leave = held_beat && (m_axis_tready || !live);
+  assign drained = booked == '0 && !busy && in_empty;
   wire room = booked <= CW'(DEPTH - MAX_BEATS - 1);
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -81,7 +84,7 @@ module switch_output #(
       paused <= '0;
     end else begin
       if (now_take != leave) booked <= now_take ? booked + 1'b1 : booked - 1'b1;
-      live   <= port_up && (live || (booked == '0 && !busy && in_empty));
+      live   <= port_up && (live || drained);
       paused <= m_pause;
     end
   end
@@ -94,7 +97,8 @@ module switch_output #(
     switch_credit #(.MIN(MAX_BEATS + 1)) u_credit (
         .clk(clk), .rst(rst), .load(!live || !cfg_credit_en), .init(cfg_credit_init), .take(now_take && now_lane[v]),
         .give(m_credit[v*8+:8]), .credit(credit), .enough(enough));
-    assign ok[v] = live && room && (enough || !cfg_credit_en) && !paused[v];
+    assign open[v] = (enough || !cfg_credit_en) && !paused[v];
+    assign ok[v] = live && room && open[v];
     always_ff @(posedge clk) begin
       if (rst) level[v*3+:3] <= '0;
       else level[v*3+:3] <= steps > 16'd7 ? 3'd7 : steps[2:0];

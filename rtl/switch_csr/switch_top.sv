@@ -61,7 +61,8 @@ module switch_top
     output wire  [          PORTS-1:0] mc_lost,         /// multicast frame of an input without a live output
     output wire  [          PORTS-1:0] lost,            /// frame lost at a dead output
     output wire  [          PORTS-1:0] ecn,             /// frame of an output marked
-    output wire  [          PORTS-1:0] live             /// port is in use
+    output wire  [          PORTS-1:0] live,            /// port is in use
+    output wire  [          PORTS-1:0] drained          /// nothing of the port is inside: its link may come up
 );
   wire cfg_roce, cfg_pfc, cfg_credit_en, tbl_we, tbl_valid, grp_we;
   wire [31:0] cfg_prefix;

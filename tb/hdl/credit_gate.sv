@@ -11,6 +11,7 @@ module credit_gate #(
 ) (
     input  wire               clk,         /// clock
     input  wire               rst,         /// synchronous reset, active high
+    input  wire               live,        /// the port is in use; while it is not, credits are those of the start
     input  wire               on,          /// 0: everything passes
     input  wire [        2:0] head_lane,   /// lane of the beat offered, if it is a frame's first
     input  wire [LANES*2-1:0] free_cells,  /// cells given back in this cycle, by lane
@@ -41,7 +42,7 @@ module credit_gate #(
     if (v < LANES) begin : g_used
       logic signed [31:0] credit;  // below 0 inside a frame that is longer than it may be
       always_ff @(posedge clk) begin
-        if (rst) credit <= QUOTA;
+        if (rst || !live) credit <= QUOTA;
         else credit <= credit - 32'(passed && lane == 3'(v)) + 32'(free_cells[2*v+:2]);
       end
       assign enough[v] = credit >= MAX_BEATS;

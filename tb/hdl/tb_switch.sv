@@ -130,7 +130,8 @@ module tb_switch
       .mc_lost        (mc_lost),
       .lost           (lost),
       .ecn            (ecn),
-      .live           (live)
+      .live           (live),
+      .drained        ()
   );
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port

@@ -107,7 +107,7 @@ module tb_switch_csr
     switch_top #(
         .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .CELLS(CELLS), .MAX_BEATS(MAX_BEATS), .EGRESS(EGRESS),
         .ADDR_W(ADDR_W), .GROUPS(GROUPS), .ALLOC(ALLOC), .SAF(SAF != 0)
-    ) dut (.*);
+    ) dut (.drained(), .*);
 
     for (genvar p = 0; p < PORTS; p++) begin : g_port
       tb_switch_port #(.LANES(LANES), .DATA_W(DATA_W), .QUOTA(CELLS / LANES), .MAX_BEATS(MAX_BEATS)) u_port (

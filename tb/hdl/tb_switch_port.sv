@@ -41,7 +41,7 @@ module tb_switch_port #(
   wire [255:0] m_name = {232'd0, 8'h6d, digits};
   wire [255:0] cr_name = {224'd0, 16'h6372, digits};
 
-  wire p_valid, p_ready, go;
+  wire p_valid, p_ready, g_valid, cut, go;
   wire [2:0] s_lane, m_lane;
 
   stream_player_core #(.DATA_W(DATA_W)) u_player (
@@ -50,10 +50,13 @@ module tb_switch_port #(
   frame_lane #(.LANES(LANES)) u_s_lane (
       .roce(roce), .head(s_axis_tdata[127:0]), .keep(s_axis_tkeep[63:0]), .lane(s_lane));
   credit_gate #(.LANES(LANES), .QUOTA(QUOTA), .MAX_BEATS(MAX_BEATS)) u_gate (
-      .clk(clk), .rst(rst), .on(gate), .head_lane(s_lane), .free_cells(free_cells), .s_valid(p_valid),
-      .s_ready(p_ready), .s_last(s_axis_tlast), .m_valid(s_axis_tvalid), .m_ready(s_axis_tready));
+      .clk(clk), .rst(rst), .live(live), .on(gate), .head_lane(s_lane), .free_cells(free_cells), .s_valid(p_valid),
+      .s_ready(p_ready), .s_last(s_axis_tlast), .m_valid(g_valid), .m_ready(s_axis_tready));
+  frame_cut u_cut (
+      .clk(clk), .rst(rst), .live(live), .valid(g_valid), .ready(s_axis_tready), .last(s_axis_tlast), .cut(cut));
+  assign s_axis_tvalid = g_valid && !cut;
   stream_monitor_core #(.DATA_W(DATA_W)) u_s (
-      .name(s_name), .tvalid(s_axis_tvalid), .tready(s_axis_tready), .tlast(s_axis_tlast), .tkeep(s_axis_tkeep),
+      .name(s_name), .tvalid(g_valid), .tready(s_axis_tready), .tlast(s_axis_tlast), .tkeep(s_axis_tkeep),
       .tdata(s_axis_tdata), .side(1'b0), .*);
 
   stream_sink_core u_sink (.name(m_name), .tready(m_axis_tready), .*);

@@ -109,10 +109,11 @@ def shares(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     o = phase.item.info["shares"]
     out = t.left[o]
     last = min(out.end[out.source == p].max() for p in np.unique(out.source))
+    senders = np.unique(out.source)  # an input that got nothing while the others had work counts, with nothing
     there = out.end <= last
     beats = np.bincount(out.source[there], weights=out.beats[there], minlength=t.shape.ports)
     part = beats / beats.sum()
-    used = part[part > 0]
+    used = part[senders]
     _figure(ctx, "least_share", round(100 * float(used.min()) * len(used), 1), "percent", target=50,
             passed=bool(used.min() * len(used) > 0.5), shares=[round(100 * float(x), 1) for x in part])  # fmt: skip
     return [] if used.min() * len(used) > 0.5 else [f"output {o}: shares of the inputs are {part.round(3).tolist()}"]

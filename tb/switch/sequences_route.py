@@ -86,6 +86,7 @@ class PortEvents(SwitchSequence):
         self.slow(item, rng, 0.6, 0.3)
         if index % 3 == 1:
             self.credits(item, rng, slow=True)
+            item.cfg["gate"] = 1
         if index % 3 == 2:
             self._rewrite(item, rng, ways)
         item.cfg["ecn_at"] = int(rng.integers(3))

@@ -342,6 +342,25 @@ def test_one_multicast_frame_at_a_time():
     assert [(int(r["cycle"]), int(r["input"])) for r in outcome.out[1]] == [(37, 2), (40, 5)]
 
 
+def test_multicast_holds_nothing_while_a_branch_is_closed():
+    """M8: output 3 is paused, frames for outputs 1 and 2 go on. Picked at 26, given up at 283, picked again at 540."""
+    others = [(20, frame(1 + n % 2, 2)) for n in range(100)]
+    outcome = go({0: [(20, frame(9, 2))], 4: others}, groups=[(9, 3, 0b1110)], pause=[(0, 1 << 3), (300, 0)])
+    assert sorted(left(outcome, 1) + left(outcome, 2))[:200] == [20 + T + n for n in range(200)]
+    assert left(outcome, 3) == [551, 552]
+
+
+def test_a_multicast_pick_is_given_up():
+    """M8: output 3 takes nothing until 2000: 120 beats are booked, no room. Picked at 406, held from 408 on, given up
+    at 663: the frame for output 1, there since 506, is matched at 664. Picked again at 920, 1434, 1948, room 2059."""
+    slow = [None] * 8
+    slow[3] = np.arange(4000) >= 2000
+    frames = [(20, frame(3, 60)), (20, frame(3, 60)), (400, frame(9, 1))]
+    outcome = go({0: frames, 4: [(500, frame(1, 1))]}, groups=[(9, 3, 0b1010)], ready=slow)
+    assert left(outcome, 1) == [673, 2068]
+    assert left(outcome, 3)[-1] == 2120
+
+
 def test_multicast_without_a_live_branch_is_lost():
     outcome = go({2: [(40, frame(9, 2))]}, groups=[(9, 3, 0b1010)], port_up=[(0, UP), (20, UP & ~0b1010)])
     # picked at 46, matched alone at 48: mc_lost at 49, beats taken at 49 and 50
