@@ -52,7 +52,7 @@ def test_a_short_run_has_the_verdicts_of_a_long_one(tmp_path, monkeypatch, given
 
 @pytest.mark.parametrize(("check", "change"), [("incast", "least"), ("hot_spot", "wait")])
 def test_a_verdict_can_fail(tmp_path, monkeypatch, check, change):
-    real = model.measure
+    real = measure
 
     def unfair(config, frames, window):
         """Input 1 has got nothing; what goes to other outputs waits when a hot spot is there."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -109,6 +111,7 @@ def test_a_configuration_that_cannot_be_is_named(given, said):
 
 
 def test_numbers_of_numpy_are_numbers():
-    config = SwitchConfig(ports=np.int32(4), pfc=np.bool_(True), xoff=np.uint16(4), xon=4, saf=1)
+    given: dict[str, Any] = {"ports": np.int32(4), "pfc": np.bool_(True), "xoff": np.uint16(4), "xon": 4, "saf": 1}
+    config = SwitchConfig(**given)
     assert config == SwitchConfig(ports=4, pfc=True, xoff=4, xon=4, saf=True)
     assert type(config.ports) is int and type(config.saf) is bool
