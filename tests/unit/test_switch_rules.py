@@ -353,7 +353,7 @@ def test_multicast_holds_nothing_while_a_branch_is_closed():
 def test_a_multicast_pick_is_given_up():
     """M8: output 3 takes nothing until 2000: 120 beats are booked, no room. Picked at 406, held from 408 on, given up
     at 663: the frame for output 1, there since 506, is matched at 664. Picked again at 920, 1434, 1948, room 2059."""
-    slow = [None] * 8
+    slow: list[np.ndarray | None] = [None] * 8
     slow[3] = np.arange(4000) >= 2000
     frames = [(20, frame(3, 60)), (20, frame(3, 60)), (400, frame(9, 1))]
     outcome = go({0: frames, 4: [(500, frame(1, 1))]}, groups=[(9, 3, 0b1010)], ready=slow)
