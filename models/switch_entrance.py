@@ -104,6 +104,7 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
             s.inp[i, NEXT] = beat + 1
             s.inp[i, STREAM_FIRST] = last
             f.taken[beat] = t
+            f.cut[beat] = s.inp[i, SWALLOWS] != 0
             if not live or s.inp[i, SWALLOWS]:
                 s.inp[i, SWALLOWS] = 1 - last
             else:

@@ -133,6 +133,7 @@ class Feed(NamedTuple):
     last: Array
     key: Array  # row of head, -1 where no frame can begin
     taken: Array  # written: cycle of acceptance, -1
+    cut: Array  # written: 1 for a beat taken from its source and not sent, its frame's port had died
     head: Array  # (n, NH)
     ready: Array  # bits of all patterns
     ready_at: Array  # (P, 2) offset and length; length 0: always

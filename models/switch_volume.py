@@ -83,15 +83,17 @@ class Stimulus:
 
 @dataclass
 class Outcome:
-    """What a switch made of a stimulus. Lists over inputs (``taken``, ``drop``, ``mc_lost``, ``free``) or outputs
-    (``out``, ``lost``, ``ecn``).
+    """What a switch made of a stimulus. Lists over inputs (``taken``, ``cut``, ``drop``, ``mc_lost``, ``free``) or
+    outputs (``out``, ``lost``, ``ecn``).
 
-    ``taken``: cycle at which each played beat was accepted. ``drop``: codes; ``free``: two bits a lane, lane 0 lowest.
+    ``taken``: cycle at which each played beat was accepted; ``cut``: those that were not sent to the switch, the rest
+    of a frame whose port had died (E2). ``drop``: codes; ``free``: two bits a lane, lane 0 lowest.
     ``pause``, ``live``: (cycle, whole vector) of each change, the first at cycle 0. ``counters``: frames by reason of
     F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do.
     """
 
     taken: list[Array]
+    cut: list[Array]
     out: list[Array]
     drop: list[Array]
     mc_lost: list[Array]
@@ -179,7 +181,8 @@ def joined(
     credit, credit_at = check.patterns(stimulus.credit_ready, p, "credit_ready")
     return Feed(
         off=np.concatenate(([0], end[:-1])), end=end, cycle=cycle, last=last, key=key,
-        taken=np.full(int(end[-1]), -1, np.int64), head=np.ascontiguousarray(head),
+        taken=np.full(int(end[-1]), -1, np.int64), cut=np.zeros(int(end[-1]), np.bool_),
+        head=np.ascontiguousarray(head),
         ready=ready, ready_at=ready_at, credit=credit, credit_at=credit_at,
         tables=np.column_stack([at, index, np.where(valid != 0, group, -1)]),
         groups=np.column_stack(numbers), group_sets=_sets(sets), ups=ups[0], up_sets=_sets(up_sets), pauses=pauses[0],
@@ -298,7 +301,8 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
     counters = {name: int((codes == n).sum()) for n, name in enumerate(REASONS) if name}
     counters |= {name: sum(map(len, x)) for name, x in (("mc_lost", mc_lost), ("lost", lost), ("ecn", ecn))}
     return Outcome(
-        taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off),
+        taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)],
+        cut=[given.cut[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off),
         drop=drop,
         mc_lost=mc_lost, free=_by_port(log, K_FREE, p), lost=lost, ecn=ecn, pause=_vector(log, K_PAUSE),
         live=_vector(log, K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,

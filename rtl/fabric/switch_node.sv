@@ -54,13 +54,13 @@ module switch_node
   ) u_switch (
       .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix({10'd0, cfg_prefix}), .cfg_seed(16'd0), .cfg_pfc(1'b0),
       .cfg_xoff(16'd0), .cfg_xon(16'd0), .cfg_ecn(16'd0), .cfg_credit_en(1'b0), .cfg_credit_init(16'd0),
-      .cfg_adapt_shift(4'd0), .port_up('1),
+      .cfg_adapt_shift(4'd0), .port_up({PORTS{1'b1}}),
       .tbl_we(tbl_we), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_group(GW'(tbl_port)),
       .grp_we(grp_we), .grp_addr(grp[GW-1:0]), .grp_mode(2'd0), .grp_ports(PORTS'(1) << grp),
       .s_axis_tvalid(i_valid), .s_axis_tready(), .s_axis_tdata(i_data), .s_axis_tkeep(i_keep),
       .s_axis_tlast(i_last), .free_cells(free_cells), .s_pause(),
       .m_axis_tvalid(o_valid), .m_axis_tready(o_ready), .m_axis_tdata(o_data), .m_axis_tkeep(o_keep),
-      .m_axis_tlast(o_last), .m_axis_tuser(), .m_credit('0), .m_pause('0),
+      .m_axis_tlast(o_last), .m_axis_tuser(), .m_credit({PORTS * 8{1'b0}}), .m_pause({PORTS{1'b0}}),
       .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained()
   );
 

@@ -173,8 +173,9 @@ def counted(phase: PhaseRecords, got: Outcome, ports: int) -> dict[Key, list[int
     """Cycles of every counter's events, of the switch's model."""
     found: dict[Key, list[int]] = {}
     for p in range(ports):
-        played = phase.played[name("s", p)]
-        taken = np.asarray(got.taken[p])
+        sent = ~got.cut[p]
+        played = phase.played[name("s", p)][: len(sent)][sent]
+        taken = np.asarray(got.taken[p])[sent]
         found["BEATS_IN", p] = taken.tolist()
         found["FRAMES_IN", p] = taken[(played["flags"][: len(taken)] & LAST).astype(bool)].tolist()
         found["BEATS_OUT", p] = got.out[p]["cycle"].tolist()
