@@ -248,6 +248,8 @@ def seen_at_ports(phase: PhaseRecords, ports: int) -> dict[Key, int]:
     for p in range(ports):
         for way, stream in (("IN", "s"), ("OUT", "m")):
             rows = phase.beats[name(stream, p)]
+            if way == "IN":  # less what a far end did not send, its port had died
+                rows = rows[~phase.item.info["outcome"].cut[p][: len(rows)]]
             seen[f"BEATS_{way}", p] = len(rows)
             seen[f"FRAMES_{way}", p] = int((rows["flags"] & LAST).sum())
         for code, counter in enumerate(DROPS, 1):
