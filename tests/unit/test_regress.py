@@ -94,12 +94,12 @@ def test_a_build_beyond_its_limit_is_an_error_that_says_so(project):
     good = rtl.read_text()
     rtl.write_text(good + "// another build\n")
     try:
-        code, out, found = regress(project, 'only = ["toy/bad"]\nsims = ["verilator"]\n[limits]\nbuild_s = 0.2')
+        code, out, found = regress(project, 'only = ["toy/bad"]\nsims = ["verilator"]\n[limits]\nbuild_s = 0.02')
     finally:
         rtl.write_text(good)
     assert code == 1, out
     assert {r["verdict"] for r in found["records"]} == {"error"}
-    assert all("building toy for verilator took longer than 0.2 s" in r["reason"] for r in found["records"])
+    assert all("building toy for verilator took longer than 0.02 s" in r["reason"] for r in found["records"])
 
 
 def test_a_build_that_fails_costs_its_own_jobs_only(project):
