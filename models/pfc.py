@@ -14,17 +14,16 @@ from dataclasses import dataclass
 
 from models.spec import spec
 
-PAUSE_FRAME = 64  # bytes, FCS included (IEEE 802.1Qbb)
 
-
-def worst_cells(data: int, cell: int, overhead: int, smallest: int = 64) -> int:
+def worst_cells(data: int, cell: int, overhead: int) -> int:
     """Most cells that ``data`` bytes of the wire (preamble, gap and FCS counted) can fill: whole frames and one more.
 
-    A frame of k cells and one byte takes k + 1 cells; the shorter, the worse, but no frame is below ``smallest``.
+    A frame of k cells and one byte takes k + 1 cells; the shorter, the worse, but no frame is below ``pfc.min_frame``.
     A cell that is larger than a smallest frame is filled by one of them.
     """
     if data <= 0:
         return 0
+    smallest = spec().integer("pfc.min_frame")
     # one frame that just needs k cells: bytes on the wire for k cells
     choices = []
     for k in range(1, 4):
@@ -71,7 +70,7 @@ def headroom(
     flight = sum(float(figures.value(f"phy.{phy}.{s}")) for s in stages)
     flight += metres * float(figures.value("cable.ns_per_m_fibre"))
     one_way = math.ceil(flight / period)
-    sending = math.ceil((largest + PAUSE_FRAME + overhead) / rate)
+    sending = math.ceil((largest + spec().integer("pfc.pause_frame") + overhead) / rate)
     response = sending + 2 * one_way + figures.cycles("pfc.reaction")
     arriving = min(response, worst_cells(response * rate, cell, overhead))
     queued = figures.integer("switch.egress_beats") if egress is None else egress

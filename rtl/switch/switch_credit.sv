@@ -6,8 +6,10 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_credit #(
-    parameter int MIN = 67  /// credits that a frame needs to be started, 1..65535
+module switch_credit
+  import spec_pkg::*;
+#(
+    parameter int MIN = FRAME_MAX_BEATS + 1  /// credits that a frame needs to be started, 1..65535
 ) (
     input  wire         clk,     /// clock
     input  wire         rst,     /// synchronous reset, active high

@@ -4,9 +4,11 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_entrance #(
+module switch_entrance
+  import spec_pkg::*;
+#(
     parameter int DATA_W = 512,  /// bits of a beat
-    parameter int CELLS  = 512   /// cells of the buffer
+    parameter int CELLS  = LINK_BUFFER_CELLS   /// cells of the buffer
 ) (
     input  wire                 clk,            /// clock
     input  wire                 rst,            /// synchronous reset, active high

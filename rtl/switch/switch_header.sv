@@ -3,11 +3,13 @@
 // InfiniBand vol. 1, ch. 7 (LRH), ch. 8 (GRH), ch. 9 (BTH); RFC 791 (IPv4), RFC 768 (UDP).
 `default_nettype none
 
-module switch_header #(
+module switch_header
+  import spec_pkg::*;
+#(
     parameter int LANES  = 1,    /// virtual lanes, 1..8
     parameter int DATA_W = 512,  /// bits of a beat, 512 or 1024
     parameter int ADDR_W = 10,   /// bits of a table index
-    parameter int MAX    = 66,   /// beats of a longest frame
+    parameter int MAX    = FRAME_MAX_BEATS,   /// beats of a longest frame
     parameter int LW     = 1,    /// bits of a lane number
     parameter int NW     = 7     /// bits of `need`, enough for MAX
 ) (

@@ -5,12 +5,14 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_input #(
+module switch_input
+  import spec_pkg::*;
+#(
     parameter int PORTS     = 8,    /// ports, 2..80
     parameter int LANES     = 1,    /// virtual lanes, 1..8
     parameter int DATA_W    = 512,  /// bits of a beat
-    parameter int CELLS     = 512,  /// cells of the buffer, a power of two
-    parameter int MAX_BEATS = 66,   /// beats of a largest frame
+    parameter int CELLS     = LINK_BUFFER_CELLS,  /// cells of the buffer, a power of two
+    parameter int MAX_BEATS = FRAME_MAX_BEATS,   /// beats of a largest frame
     parameter int ADDR_W    = 10,   /// bits of a table index
     parameter int GROUPS    = 64,   /// groups of next hops
     parameter bit SAF       = 1'b0  /// 1 store and forward
@@ -132,6 +134,10 @@ module switch_input #(
     if (d_valid[2]) {s5_abort, s5_last, s5_keep, s5_data} <= s4_beat;
   end
 
+  // codes of `drop` (docs/switch.md, F10)
+  localparam logic [3:0] MALFORMED = 4'd1, UNKNOWN = 4'd2, TOO_LONG = 4'd3, OVERFLOW = 4'd4, NO_WAY = 4'd5, CUT = 4'd6,
+      SHORT = 4'd7, ABORTED = 4'd8;
+
   // ---- stage 5: decision --------------------------------------------------------------------------------------
   logic dropping;  // the rest of the frame is dropped
   logic [NW-1:0] cur_need;
@@ -161,11 +167,11 @@ module switch_input #(
     else begin
       drop <= '0;
       if (s5_valid && s5_first && refused)
-        drop <= r_malformed ? 4'd1 : r_long ? 4'd2 + 4'd1 : r_unknown ? 4'd2 : r_no_way ? 4'd5 : 4'd4;
-      else if (lost_way) drop <= 4'd5;
-      else if (cut) drop <= 4'd6;
-      else if (short_frame) drop <= 4'd7;
-      else if (aborted) drop <= 4'd8;
+        drop <= r_malformed ? MALFORMED : r_long ? TOO_LONG : r_unknown ? UNKNOWN : r_no_way ? NO_WAY : OVERFLOW;
+      else if (lost_way) drop <= NO_WAY;
+      else if (cut) drop <= CUT;
+      else if (short_frame) drop <= SHORT;
+      else if (aborted) drop <= ABORTED;
     end
   end
   always_ff @(posedge clk) begin

@@ -6,10 +6,12 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_mcast #(
+module switch_mcast
+  import spec_pkg::*;
+#(
     parameter int PORTS = 8,  /// ports, 2..80
     parameter int LANES = 1,  /// virtual lanes, 1..8
-    parameter int HOLD  = 256 /// cycles after which a pick is given up, and for which then none is made, 2 or more
+    parameter int HOLD  = SWITCH_MCAST_HOLD /// cycles after which a pick is given up, and for which then none is made, 2 or more
 ) (
     input  wire                              clk,      /// clock
     input  wire                              rst,      /// synchronous reset, active high

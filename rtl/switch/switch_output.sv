@@ -5,12 +5,14 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_output #(
+module switch_output
+  import spec_pkg::*;
+#(
     parameter int PORTS     = 8,    /// ports, 2..80
     parameter int LANES     = 1,    /// virtual lanes, 1..8
     parameter int DATA_W    = 512,  /// bits of a beat
-    parameter int MAX_BEATS = 66,   /// beats of a largest frame
-    parameter int DEPTH     = 128   /// beats of the FIFO, a power of two above MAX_BEATS
+    parameter int MAX_BEATS = FRAME_MAX_BEATS,   /// beats of a largest frame
+    parameter int DEPTH     = SWITCH_EGRESS_BEATS   /// beats of the FIFO, a power of two above MAX_BEATS
 ) (
     input  wire                       clk,              /// clock
     input  wire                       rst,              /// synchronous reset, active high

@@ -5,13 +5,15 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_route #(
+module switch_route
+  import spec_pkg::*;
+#(
     parameter int PORTS  = 8,    /// ports, 2..80
     parameter int LANES  = 1,    /// virtual lanes, 1..8
     parameter int DATA_W = 512,  /// bits of a beat
     parameter int ADDR_W = 10,   /// bits of a table index
     parameter int GROUPS = 64,   /// groups of next hops
-    parameter int MAX    = 66,   /// beats of a longest frame
+    parameter int MAX    = FRAME_MAX_BEATS,   /// beats of a longest frame
     parameter int LW     = 1,    /// bits of a lane number
     parameter int NW     = 7     /// bits of `need`
 ) (

@@ -69,6 +69,11 @@ DAMAGES = {
 }
 
 
+def _below(flow: Ints, limit: int, least: int = 0) -> Ints:
+    """Numbers from ``least`` to below ``limit``, every other one the largest of them."""
+    return np.where(flow % 2 == 1, limit - 1, least + flow % (limit - least))
+
+
 def native_size(size: npt.ArrayLike) -> Ints:
     """The next smaller size that a native frame can have: words and a VCRC."""
     found: Ints = np.maximum(MIN_NATIVE, (np.asarray(size, np.int64) - 2) // 4 * 4 + 2)
@@ -95,8 +100,8 @@ def _native(flat: Bytes, at: Ints, b: Batch, lanes: int) -> None:
     version[names == "version"] = 1 + b.flow[names == "version"] % 15
     lnh[names == "lnh"] = b.flow[names == "lnh"] % 2
     vl[names == "lane"] = lanes + b.flow[names == "lane"] % (16 - lanes)
-    words[names == "pktlen"] = b.flow[names == "pktlen"] % 6
-    words[names == "global_pktlen"] = 6 + b.flow[names == "global_pktlen"] % 10
+    words[names == "pktlen"] = _below(b.flow[names == "pktlen"], 6)
+    words[names == "global_pktlen"] = _below(b.flow[names == "global_pktlen"], 16, 6)
     lnh[names == "global_pktlen"] = 3
     _put(flat, at, vl << 4 | version, 1)
     _put(flat, at + 1, (flat[at + 1] & 0xF0).astype(np.int64) | lnh, 1)
@@ -113,7 +118,7 @@ def _roce(flat: Bytes, at: Ints, b: Batch) -> None:
     kind[names == "ethertype"] = ETH_IPV4 ^ 1 << b.flow[names == "ethertype"] % 16
     ihl = np.full(len(b), 0x45, np.int64)
     ihl[names == "ihl"] = 0x45 ^ 1 << b.flow[names == "ihl"] % 8
-    total[names == "total_length"] = b.flow[names == "total_length"] % 28
+    total[names == "total_length"] = _below(b.flow[names == "total_length"], 28)
     _put(flat, at + 12, kind, 2)
     _put(flat, at + 14, ihl, 1)
     _put(flat, at + 15, b.lane << 5 | b.ecn & 3, 1)

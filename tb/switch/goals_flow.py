@@ -18,9 +18,9 @@ BY_SCAPY = 20  # changed frames of a phase that scapy looks at
 CODES = ("", "malformed", "unknown", "long", "overflow", "no way", "cut", "short", "aborted")
 
 
-def codes(t: Trace, phase: PhaseRecords) -> dict[str, int]:
-    """Drops of a phase by reason."""
-    bits = bits_of(phase.rows["drop.evt"], 4 * t.shape.ports).reshape(-1, t.shape.ports, 4)
+def codes(t: Trace, phase: PhaseRecords, inputs: slice = slice(None)) -> dict[str, int]:
+    """Drops of a phase by reason, of all ``inputs`` or of some."""
+    bits = bits_of(phase.rows["drop.evt"], 4 * t.shape.ports).reshape(-1, t.shape.ports, 4)[:, inputs]
     seen = np.bincount((bits @ np.array([1, 2, 4, 8])).ravel(), minlength=len(CODES))
     return {name: int(n) for name, n in zip(CODES, seen.tolist(), strict=False) if name}
 
@@ -76,7 +76,7 @@ def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     out = []
     if not len(raised):
         return [f"input {p}, lane {lane} was never paused: the test tests nothing"]
-    lost = codes(t, phase)["overflow"]
+    lost = codes(t, phase, slice(p, p + 1))["overflow"]  # a neighbour's loss is not an answer
     if lossless and lost:
         out.append(f"{lost} frames lost though {cells} cells of headroom were kept")
     if not lossless and not lost:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import MIN_NATIVE, Batch, fit
-from tb.switch.stimulus import BY_FLOW, SwitchSequence, damage
+from tb.switch.stimulus import BY_FLOW, SPRAY, SwitchSequence, damage
 
 WRONG = ("header", "short_head", "global_head", "index", "prefix", "group", "long", "lies_more", "lies_less")
 
@@ -25,10 +25,12 @@ class Malformed(SwitchSequence):
         item = self.begin("malformed", index, rng)
         roce = item.cfg["roce"]
         nowhere = self.route(item, BY_FLOW, [])  # a group without ports
+        sprayed = self.route(item, SPRAY, range(s.ports))  # a frame that is refused takes no turn
         item.info |= {"good": False, "survivors": {}}
         for i in range(s.ports):
             n = 36
             dest = self.dest(item, rng, rng.integers(s.ports, size=n))
+            dest = np.where(rng.random(n) < 0.3, sprayed, dest)
             size = self.sizes(rng, n, "small", roce)
             b = self.batch(item, rng, dest, size, gaps=0.2)
             pick = rng.integers(1, 1 + len(self.kinds), n)
@@ -75,7 +77,9 @@ class Malformed(SwitchSequence):
             item.cfg["prefix"] << s.addr_w
             | np.array(item.info["free_indices"])[rng.integers(len(item.info["free_indices"]), size=n)]
         )
-        b.dest = np.where(kind == "index", spare, b.dest)
+        # what is wrong in two ways has the code of the first
+        lost = (kind == "index") | (kind == "long") & (rng.random(n) < 0.4)
+        b.dest = np.where(lost, spare, b.dest)
         foreign = b.dest ^ (1 << s.addr_w) << rng.integers(s.prefix_bits(roce), size=n)
         b.dest = np.where(kind == "prefix", foreign, b.dest)
         b.dest = np.where(kind == "group", nowhere, b.dest)
@@ -83,7 +87,8 @@ class Malformed(SwitchSequence):
         beats = np.where(rng.random(n) < 0.5, s.max_beats + 1, rng.integers(s.max_beats + 1, 2 * s.max_beats, n))
         long = np.minimum(beats * w - rng.integers(0, w - 4, n), 60_000 if roce else 8190)
         lie = rng.random(n) < 0.3
-        b.stated = np.where(kind == "long", fit(long, 1) if roce else (long - 2) // 4 * 4 + 2, b.stated)
+        both = wrong & (rng.random(n) < 0.4)
+        b.stated = np.where((kind == "long") | both, fit(long, 1) if roce else (long - 2) // 4 * 4 + 2, b.stated)
         b.size = np.where((kind == "long") & ~lie, b.stated, b.size)
         # a header that promises more, or less, than there is
         top = s.max_beats * w

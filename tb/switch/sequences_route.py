@@ -97,13 +97,12 @@ class PortEvents(SwitchSequence):
         """Groups get other ports, entries vanish and come back, while frames are decided."""
         s = self.shape
         low = (1 << s.addr_w) - 1
-        for _ in range(20):
-            at = self.start_at + int(rng.integers(400))
+        for at in (self.start_at + rng.choice(400, 160, replace=False)).tolist():
             way = int(rng.choice(ways))
             group = item.info["group_of"][way]
             if rng.random() < 0.6:
                 ports = rng.choice(s.ports, int(rng.integers(1, s.ports + 1)), replace=False)
-                item.info["groups"].append((at, group, int(rng.integers(3)), mask(ports)))
+                item.info["groups"].append((at, group, int(rng.integers(4)), mask(ports)))
             else:
                 item.info["table"].append((at, way & low, int(rng.random() < 0.7), group))
 
