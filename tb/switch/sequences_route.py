@@ -94,15 +94,21 @@ class PortEvents(SwitchSequence):
         return self.finish(item, rng)
 
     def _rewrite(self, item: PhaseItem, rng: np.random.Generator, ways: list[int]) -> None:
-        """Groups get other ports, entries vanish and come back, while frames are decided."""
+        """Groups get other ports and become multicast, entries vanish and come back, while frames are decided; some
+        entries in the cycle in which a frame looks them up, one after it is accepted."""
         s = self.shape
         low = (1 << s.addr_w) - 1
+        for b in item.info["batch"].values():
+            for at, way in zip(b.cycle.tolist(), b.dest.tolist(), strict=True):
+                if way in ways:
+                    row = (at + 1, way & low, int(rng.random() < 0.5), item.info["group_of"][way])
+                    item.info["table"].append(row)
         for at in (self.start_at + rng.choice(400, 160, replace=False)).tolist():
             way = int(rng.choice(ways))
             group = item.info["group_of"][way]
             if rng.random() < 0.6:
                 ports = rng.choice(s.ports, int(rng.integers(1, s.ports + 1)), replace=False)
-                item.info["groups"].append((at, group, int(rng.integers(4)), mask(ports)))
+                item.info["groups"].append((at, group, int(rng.choice((0, 1, 2, 3, 3, 3))), mask(ports)))
             else:
                 item.info["table"].append((at, way & low, int(rng.random() < 0.7), group))
 
