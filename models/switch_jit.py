@@ -34,7 +34,7 @@ def _contents() -> str:
     return sum_.hexdigest()[:20]
 
 
-class ByContents(caching._CacheLocator):  # type: ignore[misc]
+class ByContents(caching._CacheLocator):  # type: ignore[misc]  # numba has no types: the base class is Any to mypy
     """Where numba keeps a function: see the module's head."""
 
     stamp = _contents()

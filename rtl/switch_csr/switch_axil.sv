@@ -11,7 +11,7 @@ module switch_axil #(
     input  wire               clk,             /// clock
     input  wire               rst,             /// synchronous reset, active high
     // AXI4-Lite, 32 bits; the lowest two address bits are ignored
-    /* verilator lint_off UNUSEDSIGNAL */
+    /* verilator lint_off UNUSEDSIGNAL */  // the two lowest bits: words only
     input  wire  [ADDR_W-1:0] s_axil_awaddr,   /// write address
     input  wire  [ADDR_W-1:0] s_axil_araddr,   /// read address
     /* verilator lint_on UNUSEDSIGNAL */

@@ -143,7 +143,7 @@ def _roce(flat: Bytes, at: Ints, b: Batch) -> None:
 
 def _seal(flat: Bytes, at: Ints, size: Ints) -> None:
     """The FCS of each Ethernet frame, least significant byte first."""
-    view = memoryview(flat)  # type: ignore[arg-type]
+    view = flat.data
     crc = [zlib.crc32(view[a : a + n - 4]) for a, n in zip(at.tolist(), size.tolist(), strict=True)]
     words = np.array(crc, np.int64)
     for k in range(4):

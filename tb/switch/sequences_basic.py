@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.spec import spec
+from tb.common.run import RunContext
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import fit
 from tb.switch.stimulus import ADAPTIVE, BY_FLOW, SPRAY, SwitchSequence
@@ -104,8 +105,8 @@ class Volume(SwitchSequence):
 
     a_phase = 20_000
 
-    def __init__(self, name: str, ctx: object) -> None:
-        super().__init__(name, ctx)  # type: ignore[arg-type]
+    def __init__(self, name: str, ctx: RunContext) -> None:
+        super().__init__(name, ctx)
         packets = self.ctx.option("packets", 2_000)
         self.a_phase = min(self.a_phase, packets)
         self.phases = max(1, round(packets / self.a_phase))
