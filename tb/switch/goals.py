@@ -132,7 +132,7 @@ def stalls(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 def peak(t: Trace, phase: PhaseRecords, p: int) -> int:
     """Most cells of an input in use at once; a cell counts as given back from the cycle of its event on."""
     rows = phase.rows["free.evt"]
-    bits = bits_of(rows, t.shape.ports * t.shape.lanes * 2).reshape(len(rows), t.shape.ports, -1)[:, p]
+    bits = bits_of(rows, t.shape.ports * t.shape.lanes * 2).reshape(len(rows), t.shape.ports, t.shape.lanes * 2)[:, p]
     back = bits @ np.tile([1, 2], t.shape.lanes)
     came = t.s[p]["cycle"].astype(np.int64)
     at = np.concatenate((came, rows["cycle"].astype(np.int64)))

@@ -89,6 +89,7 @@ class PortEvents(SwitchSequence):
             item.cfg["gate"] = 1
         if index % 3 == 2:
             self._rewrite(item, rng, ways)
+            item.info["rewritten"] = True
         item.cfg["ecn_at"] = int(rng.integers(3))
         item.cfg["adapt_shift"] = int(rng.integers(7))
         return self.finish(item, rng)
