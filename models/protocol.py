@@ -225,17 +225,39 @@ class WireCfg(Bundle):
 
 @dataclass(slots=True)
 class LinkCfg(Bundle):
-    """Configuration of one end of a cable.
+    """Configuration of one end of a cable (docs/link.md); steady outside reset but for enable.
 
-    roce (1 bits): profile: selects the frame overhead on the wire
+    enable (1 bits): the link may come up
+    preset (1 bits): up from reset on, without an exchange: both ends are configured alike
+    roce (1 bits): profile: 0 native, 1 RoCE
+    kp4 (1 bits): FEC: 0 RS(272,257), 1 RS(544,514); for the agreement, the delays are phy_*
+    gate (1 bits): frames wait here for credits and pauses; 0: the core counts them itself
+    cells (6 bits): receive cells of a lane of the own core, in units of 16
+    replay_max (8 bits): replays without progress before a retrain; 255: no limit
+    replay_timeout (16 bits): cycles without progress before a replay, at least 1
+    retrain (16 bits): cycles without signal in OFF and RETRAIN, at least 1
+    init_timeout (16 bits): cycles in INIT before the link gives up, at least 1
+    init_seq (20 bits): first segment number; near the wrap in tests
+    cnt_init (15 bits): credit counters of both ends at a fresh start; not 0 only in tests
     phy_tx (8 bits): transmit side of the PHY, cycles, at least 1
     phy_rx (8 bits): receive side of the PHY, cycles, at least 1
     """
 
     # fmt: off
-    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("roce", 1), ("phy_tx", 8), ("phy_rx", 8),)
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("enable", 1), ("preset", 1), ("roce", 1), ("kp4", 1), ("gate", 1), ("cells", 6), ("replay_max", 8), ("replay_timeout", 16), ("retrain", 16), ("init_timeout", 16), ("init_seq", 20), ("cnt_init", 15), ("phy_tx", 8), ("phy_rx", 8),)
     # fmt: on
+    enable: int = 0
+    preset: int = 0
     roce: int = 0
+    kp4: int = 0
+    gate: int = 0
+    cells: int = 0
+    replay_max: int = 0
+    replay_timeout: int = 0
+    retrain: int = 0
+    init_timeout: int = 0
+    init_seq: int = 0
+    cnt_init: int = 0
     phy_tx: int = 0
     phy_rx: int = 0
 
@@ -321,23 +343,29 @@ class RdmaCfg(Bundle):
 
 
 @dataclass(slots=True)
-class Cable(Bundle):
-    """What one direction of a cable carries in a cycle.
+class CableSide(Bundle):
+    """What one direction of a cable carries in a cycle, beside keep and data: cable word = {cable_side_t, keep, data}.
 
-    tvalid (1 bits): a beat
-    tlast (1 bits): last beat of its frame
+    sig (1 bits): signal present
     ctl_valid (1 bits): a control set
-    ctl_cf (16 bits): control set: cells freed by the sender's receiver, modulo 2^16
-    tkeep (64 bits): valid bytes of the beat
-    tdata (512 bits): the beat, first byte on the wire lowest
+    ctl (64 bits): the set, first byte on the wire lowest
+    ctl_off (9 bits): place of its first byte in the cycle's bytes
+    valid (1 bits): a beat
+    first (1 bits): first beat of a segment (RoCE: frame)
+    last (1 bits): last beat of a segment (RoCE: frame)
+    off (9 bits): place of the beat's first byte in the cycle's bytes
+    trailer (64 bits): native, with a segment's last beat: CRC 63:32, header 31:0
     """
 
     # fmt: off
-    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("tvalid", 1), ("tlast", 1), ("ctl_valid", 1), ("ctl_cf", 16), ("tkeep", 64), ("tdata", 512),)
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("sig", 1), ("ctl_valid", 1), ("ctl", 64), ("ctl_off", 9), ("valid", 1), ("first", 1), ("last", 1), ("off", 9), ("trailer", 64),)
     # fmt: on
-    tvalid: int = 0
-    tlast: int = 0
+    sig: int = 0
     ctl_valid: int = 0
-    ctl_cf: int = 0
-    tkeep: int = 0
-    tdata: int = 0
+    ctl: int = 0
+    ctl_off: int = 0
+    valid: int = 0
+    first: int = 0
+    last: int = 0
+    off: int = 0
+    trailer: int = 0

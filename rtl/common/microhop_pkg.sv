@@ -134,13 +134,24 @@ package microhop_pkg;
   } wire_cfg_t;
   localparam int WIRE_CFG_W = 137;  // bits of wire_cfg_t
 
-  // configuration of one end of a cable
+  // configuration of one end of a cable (docs/link.md); steady outside reset but for enable
   typedef struct packed {
-    logic roce;  // profile: selects the frame overhead on the wire
+    logic enable;  // the link may come up
+    logic preset;  // up from reset on, without an exchange: both ends are configured alike
+    logic roce;  // profile: 0 native, 1 RoCE
+    logic kp4;  // FEC: 0 RS(272,257), 1 RS(544,514); for the agreement, the delays are phy_*
+    logic gate;  // frames wait here for credits and pauses; 0: the core counts them itself
+    logic [5:0] cells;  // receive cells of a lane of the own core, in units of 16
+    logic [7:0] replay_max;  // replays without progress before a retrain; 255: no limit
+    logic [15:0] replay_timeout;  // cycles without progress before a replay, at least 1
+    logic [15:0] retrain;  // cycles without signal in OFF and RETRAIN, at least 1
+    logic [15:0] init_timeout;  // cycles in INIT before the link gives up, at least 1
+    logic [19:0] init_seq;  // first segment number; near the wrap in tests
+    logic [14:0] cnt_init;  // credit counters of both ends at a fresh start; not 0 only in tests
     logic [7:0] phy_tx;  // transmit side of the PHY, cycles, at least 1
     logic [7:0] phy_rx;  // receive side of the PHY, cycles, at least 1
   } link_cfg_t;
-  localparam int LINK_CFG_W = 17;  // bits of link_cfg_t
+  localparam int LINK_CFG_W = 118;  // bits of link_cfg_t
 
   // configuration of the send queue
   typedef struct packed {
@@ -181,16 +192,19 @@ package microhop_pkg;
   } rdma_cfg_t;
   localparam int RDMA_CFG_W = 551;  // bits of rdma_cfg_t
 
-  // what one direction of a cable carries in a cycle
+  // what one direction of a cable carries in a cycle, beside keep and data: cable word = {cable_side_t, keep, data}
   typedef struct packed {
-    logic tvalid;  // a beat
-    logic tlast;  // last beat of its frame
+    logic sig;  // signal present
     logic ctl_valid;  // a control set
-    logic [15:0] ctl_cf;  // control set: cells freed by the sender's receiver, modulo 2^16
-    logic [63:0] tkeep;  // valid bytes of the beat
-    logic [511:0] tdata;  // the beat, first byte on the wire lowest
-  } cable_t;
-  localparam int CABLE_W = 595;  // bits of cable_t
+    logic [63:0] ctl;  // the set, first byte on the wire lowest
+    logic [8:0] ctl_off;  // place of its first byte in the cycle's bytes
+    logic valid;  // a beat
+    logic first;  // first beat of a segment (RoCE: frame)
+    logic last;  // last beat of a segment (RoCE: frame)
+    logic [8:0] off;  // place of the beat's first byte in the cycle's bytes
+    logic [63:0] trailer;  // native, with a segment's last beat: CRC 63:32, header 31:0
+  } cable_side_t;
+  localparam int CABLE_SIDE_W = 151;  // bits of cable_side_t
 
 endpackage
 
