@@ -17,7 +17,7 @@
 double sc_time_stamp() { return 0; }
 
 namespace {
-constexpr int kResetCycles = 4;
+constexpr int kResetCycles = 40;
 
 class Clocked {
  public:

@@ -18,7 +18,7 @@ from tb.common.phase import PhaseDir
 from tb.common.run import RunContext
 
 CLOCK_NS = 1  # simulator time of a cycle; ns of the report come from spec, not from here
-RESET_CYCLES = 4
+RESET_CYCLES = 40  # a bench may fill a table of 31 entries, one a cycle, behind the start
 
 
 class PhaseTimeout(AssertionError):
