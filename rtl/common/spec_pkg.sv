@@ -37,8 +37,10 @@ package spec_pkg;
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
   localparam int PFC_REFRESH = 4096;  // cycles
+  localparam int FEC_LLFEC_N = 272;  // count
   localparam int FEC_LLFEC_T = 7;  // count
   localparam int FEC_LLFEC_BYTES = 320;  // bytes
+  localparam int FEC_KP4_N = 544;  // count
   localparam int FEC_KP4_T = 15;  // count
   localparam int FEC_KP4_BYTES = 640;  // bytes
   localparam int LATENCY_WIRE_TX_FIFO_BEATS = 128;  // cells
