@@ -33,11 +33,9 @@ LOST, AGAIN, FAILS = 1, 2, 3
 """Faults (E5)."""
 PHY_FAILED = 255
 """Of :func:`phy_end`: a codeword ended that failed."""
-ON_FROM = 32
-"""Cycle in which a bench switches errors on: its loader writes a threshold a cycle before."""
 
 # st
-AT, W, K0, K1, FORCED, CARRY, X, ON, SIZE, N, T, RATE, BURST = range(13)
+AT, W, K0, K1, FORCED, CARRY, ON, SIZE, N, T, RATE, BURST = range(12)
 # key: seed, thresholds 1..31, burst
 SEED, BURST_THR = 0, 32
 
@@ -51,8 +49,8 @@ class PhyErrors:
     """Errors of one direction of a cable.
 
     ``thr``: floor(2^64 P(K >= j)) for j = 1, 2, .. (models/fec.py makes them), 31 at most; ``burst_thr`` likewise, of
-    a start in a codeword; ``burst_len`` in symbols. ``on_from``: first cycle with cfg_on. ``faults``: (cycle, kind),
-    ``cuts``: (cycle, level) from which on the direction is cut or not; both in ascending order, from cycle 1.
+    a start in a codeword; ``burst_len`` in symbols; ``on``: cfg_on from reset on. ``faults``: (cycle, kind), ``cuts``:
+    (cycle, level) from which on the direction is cut or not; both in ascending order, from cycle 1.
     """
 
     seed: int = 1
@@ -60,7 +58,7 @@ class PhyErrors:
     thr: Sequence[int] = ()
     burst_thr: int = 0
     burst_len: int = 0
-    on_from: int = ON_FROM
+    on: bool = True
     faults: Sequence[tuple[int, int]] = field(default=())
     cuts: Sequence[tuple[int, int]] = field(default=())
 
@@ -69,8 +67,8 @@ class PhyErrors:
         if len(self.thr) > 31:
             raise ValueError(f"thr: {len(self.thr)} thresholds; at most 31, for 1 wrong symbol and up")
         code = "kp4" if self.kp4 else "llfec"
-        st = np.zeros(13, np.int64)
-        st[ON], st[BURST] = self.on_from, self.burst_len
+        st = np.zeros(12, np.int64)
+        st[ON], st[BURST] = self.on, self.burst_len
         st[SIZE], st[N], st[T] = (spec().integer(f"fec.{code}_{x}") for x in ("bytes", "n", "t"))
         st[RATE] = spec().integer("link.rate_bytes") * data_w // 512
         key = np.zeros(33, np.uint64)
@@ -89,9 +87,17 @@ def phy_hash(seed: Any, i: Any) -> Any:
 
 
 @inlined
+def phy_switch(st: Any, on: int) -> None:
+    """cfg_on changes with this cycle, before :func:`phy_begin`; off: what was judged is forgotten."""
+    st[ON] = on
+    if not on:
+        st[K0] = st[K1] = st[FORCED] = st[CARRY] = 0
+
+
+@inlined
 def phy_begin(st: Any, fault: int) -> None:
     """The cycle's fault: with FAILS the codeword of its first byte fails."""
-    if fault == FAILS and st[X] >= st[ON]:
+    if fault == FAILS and st[ON] != 0:
         st[FORCED] = 1
 
 
@@ -169,13 +175,11 @@ def _judge(st: Any, key: Any) -> int:
 @inlined
 def phy_end(st: Any, key: Any) -> int:
     """To the next cycle. -1; or, cw_done is 1 in it: corrected symbols of the codeword that ended, or PHY_FAILED."""
-    on = st[X] >= st[ON]
-    st[X] += 1
     st[AT] += st[RATE]
     if st[AT] < st[SIZE]:
         return -1
     ended = -1
-    if on:
+    if st[ON] != 0:
         ended = PHY_FAILED if _failed(st, 0) else st[K0]
         st[K0] = st[K1]
         st[K1] = _judge(st, key)
@@ -190,7 +194,7 @@ def phy_pass(st: Any, key: Any, side: Any, data: Any, was_side: Any, was_data: A
     """A cycle's word, in place: ``side`` (uint64): sig, ctl_valid, ctl, ctl_off, valid, first, last, off, trailer,
     count of valid bytes; ``data`` (uint8). ``was_*``: what passed last, zeros at first; kept here. Between
     :func:`phy_begin` and :func:`phy_end`."""
-    on = st[X] >= st[ON]
+    on = st[ON] != 0
     if cut:
         side[0] = 0
     if cut or (on and fault == LOST):
@@ -209,7 +213,9 @@ def phy_pass(st: Any, key: Any, side: Any, data: Any, was_side: Any, was_data: A
             phy_beat(st, key, data, count, off)
             if side[6] != 0:
                 side[8] = phy_trailer(st, key, side[8], count, off)
-    if on and (side[1] != 0 or side[4] != 0):
+    if not on:
+        was_side[:] = 0
+    elif side[1] != 0 or side[4] != 0:
         for i in range(len(side)):
             was_side[i] = side[i]
         for i in range(np.int64(side[9])):
