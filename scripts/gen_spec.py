@@ -43,10 +43,6 @@ def render_microhop_pkg() -> str:
     """``microhop_pkg``: codes as localparams, bundles as packed structs with their widths."""
     tree = _protocol()
     lines = [line.format(source="protocol.toml") for line in SV_HEAD] + ["package microhop_pkg;", ""]
-    lines += [
-        "  localparam int DATA_W = 512;  // stream width, bits",
-        "  localparam int KEEP_W = 64;  // stream width, bytes",
-    ]
     for group, body in tree["codes"].items():
         lines += ["", f"  // {body['source']}"]
         w = body["width"]

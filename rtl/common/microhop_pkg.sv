@@ -4,8 +4,6 @@
 
 package microhop_pkg;
 
-  localparam int DATA_W = 512;  // stream width, bits
-  localparam int KEEP_W = 64;  // stream width, bytes
 
   // InfiniBand Architecture Specification vol. 1, ch. 9, table of OpCode values; reliable connection
   localparam logic [7:0] OP_SEND_FIRST = 8'h0;

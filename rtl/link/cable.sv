@@ -1,39 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // One direction of a cable: a delay of cfg_delay cycles (its length times the ns per metre of its medium,
-// rounded up to cycles). Order and gaps kept. What enters is what a link's `tx` side drives, packed.
+// rounded up to cycles). Order and gaps kept. What enters is what a link's `tx` side drives.
 `default_nettype none
 
 module cable
   import microhop_pkg::*;
-(
-    input  wire               clk,        /// clock
-    input  wire               rst,        /// synchronous reset, active high
-    input  wire [        7:0] cfg_delay,  /// cycles, 1..255; steady outside reset
-    input  wire [CABLE_W-1:0] s,          /// cable_t from the near end
-    output wire [CABLE_W-1:0] m           /// cable_t to the far end, cfg_delay cycles later
+#(
+    parameter  int DATA_W = 512,  /// stream width, bits
+    localparam int CW = CABLE_SIDE_W + DATA_W / 8 + DATA_W
+) (
+    input  wire          clk,        /// clock
+    input  wire          rst,        /// synchronous reset, active high
+    input  wire [   7:0] cfg_delay,  /// cycles, 1..255; steady outside reset
+    input  wire [CW-1:0] s,          /// {cable_side_t, keep, data} from the near end
+    output wire [CW-1:0] m           /// the same to the far end, cfg_delay cycles later
 );
 
-  cable_t near, far;
-  assign near = s;
-  assign m = far;
-
-  phy_delay u_delay (
-      .clk          (clk),
-      .rst          (rst),
-      .delay        (cfg_delay),
-      .in_tvalid    (near.tvalid),
-      .in_tdata     (near.tdata),
-      .in_tkeep     (near.tkeep),
-      .in_tlast     (near.tlast),
-      .in_ctl_valid (near.ctl_valid),
-      .in_ctl_cf    (near.ctl_cf),
-      .out_tvalid   (far.tvalid),
-      .out_tdata    (far.tdata),
-      .out_tkeep    (far.tkeep),
-      .out_tlast    (far.tlast),
-      .out_ctl_valid(far.ctl_valid),
-      .out_ctl_cf   (far.ctl_cf)
-  );
+  phy_delay #(.DATA_W(DATA_W)) u_delay (.clk(clk), .rst(rst), .delay(cfg_delay), .s(s), .m(m));
 
 endmodule
 
