@@ -39,7 +39,7 @@ module link_credit
     else if (rst || fresh) far_cells <= '0;
   end
 
-  logic [LANES-1:0] is_many, is_some;
+  logic [LANES-1:0] is_many, is_some;  // as it was in the cycle before
   wire [LANES*15-1:0] cf_all;
   for (genvar v = 0; v < LANES; v++) begin : g_lane
     logic [14:0] cc, far_cf, credit;
@@ -93,14 +93,18 @@ module link_credit
   for (genvar v = 0; v < LANES; v++) begin : g_freed
     logic [14:0] cf, said;
     wire [14:0] unsaid = cf - said;
-    assign is_some[v] = unsaid != '0;
-    assign is_many[v] = unsaid >= 15'(LINK_CREDIT_UPDATE_CELLS);
     assign cf_all[v*15+:15] = cf;
     always_ff @(posedge clk) begin
       if (rst || fresh) begin
         cf   <= cnt_init;
         said <= cnt_init;
+        is_some[v] <= 1'b0;
+        is_many[v] <= 1'b0;
       end else begin
+        if (is_some[v] != (unsaid != '0)) is_some[v] <= unsaid != '0;
+        if (is_many[v] != (unsaid >= 15'(LINK_CREDIT_UPDATE_CELLS))) begin
+          is_many[v] <= unsaid >= 15'(LINK_CREDIT_UPDATE_CELLS);
+        end
         if (up && free_cells[v*8+:8] != 8'd0) cf <= cf + 15'(free_cells[v*8+:8]);
         if (say && (one == LW'(v) || two == LW'(v))) said <= cf;
       end

@@ -69,7 +69,8 @@ module link_replay
   wire at_limit = limit != 8'd255 && count == limit;
   wire begins = due && !empty && !at_limit;
   wire [19:0] ahead = ack + 20'd1 - s;
-  wire skips = running && !open && !due && ahead != 20'd0 && ahead <= 20'h8_0000;
+  logic passed;  // acked+1 was ahead of s in the cycle before
+  wire skips = running && !open && !due && passed;
   wire fires = tx_on && timer == timeout && !want;
   assign halt = due || skips;
   assign give_up = due && !empty && at_limit;
@@ -86,6 +87,7 @@ module link_replay
       ack     <= init_seq - 20'd1;
       want    <= 1'b0;
       running <= 1'b0;
+      passed  <= 1'b0;
       valid   <= 1'b0;
       timer   <= '0;
       count   <= '0;
@@ -97,6 +99,7 @@ module link_replay
         ap  <= new_ap;
       end
       want <= resume || (tx_on && (nack || fires || (want && !due)));
+      passed <= tx_on && running && !restart && ahead != 20'd0 && ahead <= 20'h8_0000;
       if (!tx_on) begin
         running <= 1'b0;
         valid   <= 1'b0;
