@@ -10,7 +10,8 @@ WORD = 4  # bytes of a register
 
 @dataclass(frozen=True)
 class Field:
-    """Bits ``low`` to ``low + width - 1``. ``access``: "rw" or "ro"; ``reset``: None when hardware gives the value.
+    """Bits ``low`` to ``low + width - 1``. ``access``: "rw", "ro", "w1c" (set by hardware, cleared by writing 1) or
+    "pulse" (acts when 1 is written, reads 0); ``reset``: None when hardware gives the value.
 
     ``counter``: counts events, wraps. ``parameter``: the design parameter whose value it shows, or "".
     """

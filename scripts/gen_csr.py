@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write what is made of ``spec/csr/switch.rdl``, and check that it is fresh.
+"""Write what is made of the register maps ``spec/csr/<map>.rdl``, and check that it is fresh.
 
-- ``rtl/switch_csr/gen/``: register logic of the global block and of a port, by PeakRDL-regblock
-- ``models/switch_regs.py``: the map for models and tests
-- ``docs/switch_registers.md``: the map for people
+- ``rtl/<map>_csr/gen/``: register logic of each of the map's blocks, by PeakRDL-regblock
+- ``models/<map>_regs.py``: the map for models and tests
+- ``docs/<map>_registers.md``: the map for people
 
 ``python -m scripts.gen_csr`` writes; ``--check`` exits 1 when a file is stale. Reset values that are figures come
 from spec/fabric.toml. PeakRDL writes unpacked structs, which Icarus 11 does not read: they are flattened here, a
@@ -17,6 +17,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,25 +30,75 @@ from systemrdl.node import AddrmapNode, FieldNode, RegNode
 from models.spec import SPEC_DIR, spec
 
 ROOT = SPEC_DIR.parent
-SOURCE = SPEC_DIR / "csr" / "switch.rdl"
-MADE = "Generated from spec/csr/switch.rdl by scripts/gen_csr.py; do not edit."
-ADDR_BITS = {"switch_global": 16, "switch_port": 8}
-"""Byte address bits of each register block: its share of the map in switch_regs."""
 
 
-def parameters() -> dict[str, int]:
-    """Reset values that follow from spec/fabric.toml: a far end with the default link's buffer, one lane."""
-    cells = spec().integer("link.buffer_cells")
-    return {"CREDIT_INIT": cells, "ADAPT_SHIFT": (cells // 8).bit_length() - 1}
+@dataclass(frozen=True)
+class Map:
+    """A register map: ``what`` it is of; its register blocks with the byte address bits of each, its share of the map;
+    and reset values that follow from spec/fabric.toml, by the name that the source has for them."""
+
+    name: str
+    what: str
+    a_copy: str
+    blocks: dict[str, int]
+    figures: dict[str, int]
+
+    @property
+    def source(self) -> Path:
+        """The SystemRDL file."""
+        return SPEC_DIR / "csr" / f"{self.name}.rdl"
+
+    @property
+    def made(self) -> str:
+        """What stands at the head of each generated file."""
+        return f"Generated from spec/csr/{self.name}.rdl by scripts/gen_csr.py; do not edit."
 
 
-def elaborate(top: str) -> AddrmapNode:
+def maps() -> tuple[Map, ...]:
+    """Every map. Reset values: of the switch, a far end with the default link's buffer, one lane; of the link, the
+    default figures and the low-latency PHY."""
+    figures = spec()
+
+    def link(name: str) -> int:
+        return figures.integer(f"link.{name}")
+
+    def phy(side: str) -> int:
+        return sum(figures.cycles(f"phy.llfec.{p}") for p in figures.section("phy.llfec") if p.startswith(f"{side}_"))
+
+    cells = link("buffer_cells")
+    return (
+        Map(
+            "switch",
+            "the switch",
+            "a port",
+            {"switch_global": 16, "switch_port": 8},
+            {"CREDIT_INIT": cells, "ADAPT_SHIFT": (cells // 8).bit_length() - 1},
+        ),
+        Map(
+            "link",
+            "a link",
+            "",
+            {"link_end": 12},
+            {
+                "CELLS": cells // 16,
+                "REPLAY_MAX": link("replay_max"),
+                "REPLAY_TIMEOUT": link("replay_timeout"),
+                "RETRAIN": link("retrain"),
+                "INIT_TIMEOUT": link("init_timeout"),
+                "PHY_TX": phy("tx"),
+                "PHY_RX": phy("rx"),
+            },
+        ),
+    )
+
+
+def elaborate(table: Map, top: str) -> AddrmapNode:
     """The address map ``top`` with the figures of the spec; RDLCompileError says what is wrong in the source."""
     compiler = RDLCompiler()
     for udp in ALL_UDPS:
         compiler.register_udp(udp)
-    compiler.compile_file(str(SOURCE))
-    given: dict[str, Any] = {} if top == "switch_port" else dict(parameters())
+    compiler.compile_file(str(table.source), incl_search_paths=[str(SPEC_DIR / "csr")])
+    given: dict[str, Any] = {} if top == "switch_port" else dict(table.figures)
     return compiler.elaborate(top_def_name=top, parameters=given).top
 
 
@@ -124,21 +175,21 @@ def _dots(found: re.Match[str]) -> str:
     return _flat(found[0])
 
 
-def render_block(top: str) -> str:
+def render_block(table: Map, top: str) -> str:
     """The register logic of one address map as a module ``<top>_regs`` with plain ports."""
     name = f"{top}_regs"
     with tempfile.TemporaryDirectory() as folder:
         RegblockExporter().export(
-            elaborate(top),
+            elaborate(table, top),
             folder,
             cpuif_cls=PassthroughCpuif,
             module_name=name,
-            address_width=ADDR_BITS[top],
+            address_width=table.blocks[top],
             err_if_bad_addr=True,
             reuse_hwif_typedefs=False,
         )
         package, module = (Path(folder, f"{name}{end}.sv").read_text() for end in ("_pkg", ""))
-    head = ["// SPDX-License-Identifier: Apache-2.0", f"// {MADE}", "`default_nettype none", ""]
+    head = ["// SPDX-License-Identifier: Apache-2.0", f"// {table.made}", "`default_nettype none", ""]
     return "\n".join([*head, flatten(package, module).strip(), "", "`default_nettype wire", ""])
 
 
@@ -156,6 +207,10 @@ def _copies(block: AddrmapNode) -> tuple[int, int]:
 
 
 def _access(field: FieldNode) -> str:
+    if field.get_property("singlepulse"):
+        return "pulse"
+    if getattr(field.get_property("onwrite"), "name", "") == "woclr":
+        return "w1c"
     return "rw" if field.is_sw_writable else "ro"
 
 
@@ -167,18 +222,18 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def render_python() -> str:
-    """``models.switch_regs``: the map as models.registers knows it."""
+def render_python(table: Map) -> str:
+    """``models.<map>_regs``: the map as models.registers knows it."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
-        f'"""Registers of the switch. {MADE}"""',
+        f'"""Registers of {table.what}. {table.made}"""',
         "",
         "from models.registers import Block, Field, Register",
         "",
         "# fmt: off",
         "BLOCKS = (",
     ]
-    for block in elaborate("switch_regs").children(unroll=False):
+    for block in elaborate(table, f"{table.name}_regs").children(unroll=False):
         assert isinstance(block, AddrmapNode)
         count, stride = _copies(block)
         lines.append(f'    Block("{block.inst_name}", 0x{block.raw_absolute_address:x}, {count}, 0x{stride:x}, (')
@@ -194,18 +249,18 @@ def render_python() -> str:
     return "\n".join([*lines, ")", ""])
 
 
-def render_page() -> str:
-    """docs/switch_registers.md."""
-    top = elaborate("switch_regs")
-    lines = ["# The switch's registers", "", f"<!-- {MADE} -->", ""]
-    head = [x.removeprefix("//").strip() for x in SOURCE.read_text().splitlines() if x.startswith("//")]
+def render_page(table: Map) -> str:
+    """docs/<map>_registers.md."""
+    top = elaborate(table, f"{table.name}_regs")
+    lines = [f"# Registers of {table.what}", "", f"<!-- {table.made} -->", ""]
+    head = [x.removeprefix("//").strip() for x in table.source.read_text().splitlines() if x.startswith("//")]
     lines += [" ".join(head[head.index("") + 1 :]), ""]
     for block in top.children(unroll=False):
         assert isinstance(block, AddrmapNode)
         at = f"0x{block.raw_absolute_address:05x}"
         if block.is_array:
             count, stride = _copies(block)
-            at += f" + 0x{stride:x} a port, up to {count}"
+            at += f" + 0x{stride:x} {table.a_copy}, up to {count}"
         lines += [f"## {block.inst_name}: {_desc(block)}", "", f"At {at}.", ""]
         lines += ["| offset | register | bits | field | access | reset | meaning |", "| --- " * 7 + "|"]
         for reg in block.registers():
@@ -224,12 +279,13 @@ def render_page() -> str:
 
 def outputs() -> dict[Path, str]:
     """Every generated file with the text it must have."""
-    logic = {ROOT / "rtl" / "switch_csr" / "gen" / f"{top}_regs.sv": render_block(top) for top in ADDR_BITS}
-    return {
-        **logic,
-        ROOT / "models" / "switch_regs.py": render_python(),
-        ROOT / "docs" / "switch_registers.md": render_page(),
-    }
+    found: dict[Path, str] = {}
+    for table in maps():
+        for top in table.blocks:
+            found[ROOT / "rtl" / f"{table.name}_csr" / "gen" / f"{top}_regs.sv"] = render_block(table, top)
+        found[ROOT / "models" / f"{table.name}_regs.py"] = render_python(table)
+        found[ROOT / "docs" / f"{table.name}_registers.md"] = render_page(table)
+    return found
 
 
 def main(argv: list[str]) -> int:

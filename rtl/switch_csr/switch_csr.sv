@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers of the switch behind AXI4-Lite (spec/csr/switch.rdl, docs/switch_registers.md): configuration, table and
-// group writes, state and counters of every port. Cycle figures: latency.switch_csr of spec/fabric.toml. From the
+// group writes, state and counters of every port. Cycle figures: latency.csr of spec/fabric.toml. From the
 // cycle in which an access is accepted: 3 to the register, 5 to its answer and to a table or group write.
 `default_nettype none
 
@@ -78,26 +78,23 @@ module switch_csr #(
   logic ack, ack_err;
   logic [31:0] ack_data;
 
-  switch_axil u_axil (.*);
+  axil_requests #(.ADDR_W(17)) u_axil (.*);
 
   assign req_mask = {{8{req_strb[3]}}, {8{req_strb[2]}}, {8{req_strb[1]}}, {8{req_strb[0]}}};
 
-  logic q_wr;
-  logic [15:0] q_addr;
-  logic [31:0] q_data, q_mask;
-  logic q_global, q_none;  // the access is to the global block, to nothing
+  wire q_wr, q_global;
+  wire [15:0] q_addr;
+  wire [31:0] q_data, q_mask;
+  logic q_none;  // the access is to nothing
 
-  always_ff @(posedge clk) begin
-    if (req && !req_addr[16]) {q_wr, q_addr, q_data, q_mask} <= {req_wr, req_addr[15:0], req_data, req_mask};
-    q_global <= req && !req_addr[16] && !rst;
-    q_none   <= req && req_addr[16] && 32'(req_addr[15:8]) >= PORTS && !rst;
-  end
+  always_ff @(posedge clk) q_none <= req && req_addr[16] && 32'(req_addr[15:8]) >= PORTS && !rst;
 
   // block PORTS: the global registers
   wire [PORTS-1:0] p_ack, p_err;
   wire [PORTS*32-1:0] p_data;
-  logic g_ack, g_err, n_ack;
-  logic [31:0] g_data;
+  wire g_ack, g_err;
+  logic n_ack;
+  wire [31:0] g_data;
   logic [31:0] any_data;
 
   always_comb begin
@@ -151,9 +148,6 @@ module switch_csr #(
   wire group_fits = (group_index >> GW) == '0;
 
   always_ff @(posedge clk) begin
-    g_ack     <= (rd_ack || wr_ack) && !rst;
-    g_err     <= rd_ack ? rd_err : wr_ack && wr_err;
-    g_data    <= rd_ack ? rd_data : '0;
     n_ack     <= q_none && !rst;
     table_go  <= table_write && !rst;
     group_go  <= group_write && !rst;
@@ -166,6 +160,16 @@ module switch_csr #(
     grp_mode  <= group_mode;
     grp_ports <= group_ports[PORTS-1:0];
   end
+
+  csr_stage #(.ADDR_W(16)) u_stage (
+      .req(req && !req_addr[16]),
+      .req_addr(req_addr[15:0]),
+      .ack(g_ack),
+      .ack_err(g_err),
+      .ack_data(g_data),
+      .q_req(q_global),
+      .*
+  );
 
   switch_global_regs u_global (
       .clk(clk),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers of one port: events are registered, decoded and counted. An event of cycle t is in its counter from
-// cycle t+2 on. The request is registered here, not for all ports at once: its address goes to every register. A
-// request of cycle t is at the register in t+1, its answer comes in t+2.
+// cycle t+2 on. A request of cycle t is at the register in t+1, its answer comes in t+2.
 `default_nettype none
 
 module switch_csr_port (
@@ -13,9 +12,9 @@ module switch_csr_port (
     input  wire  [ 7:0] req_addr,     /// byte address inside the port's registers
     input  wire  [31:0] req_data,     /// write data
     input  wire  [31:0] req_mask,     /// bits to write
-    output logic        ack,          /// the answer, for one cycle
-    output logic        ack_err,      /// with ack: there is no such register
-    output logic [31:0] ack_data,     /// with ack: data of a read; else 0
+    output wire         ack,          /// the answer, for one cycle
+    output wire         ack_err,      /// with ack: there is no such register
+    output wire  [31:0] ack_data,     /// with ack: data of a read; else 0
     // state and configuration
     input  wire         port_up,      /// the link's state
     input  wire         live,         /// the port is in use
@@ -32,15 +31,13 @@ module switch_csr_port (
 );
   logic s_beat_q, s_last_q, m_beat_q, m_last_q, lost_q, mc_lost_q, ecn_q, port_up_q, live_q;
   logic [8:1] drop_q;  // by reason
-  logic q_req, q_wr;
-  logic [7:0] q_addr;
-  logic [31:0] q_data, q_mask;
+  wire q_req, q_wr;
+  wire [7:0] q_addr;
+  wire [31:0] q_data, q_mask;
   wire rd_ack, rd_err, wr_ack, wr_err;
   wire [31:0] rd_data;
 
   always_ff @(posedge clk) begin
-    q_req     <= req && !rst;
-    if (req) {q_wr, q_addr, q_data, q_mask} <= {req_wr, req_addr, req_data, req_mask};
     port_up_q <= port_up;
     live_q    <= live;
     s_beat_q  <= s_beat;
@@ -51,10 +48,9 @@ module switch_csr_port (
     mc_lost_q <= mc_lost;
     ecn_q     <= ecn;
     for (int c = 1; c <= 8; c++) drop_q[c] <= drop == 4'(c);
-    ack       <= (rd_ack || wr_ack) && !rst;
-    ack_err   <= rd_ack ? rd_err : wr_ack && wr_err;
-    ack_data  <= rd_ack ? rd_data : '0;
   end
+
+  csr_stage #(.ADDR_W(8)) u_stage (.*);
 
   switch_port_regs u_regs (
       .clk(clk),

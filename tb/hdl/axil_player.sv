@@ -2,7 +2,7 @@
 // AXI4-Lite master that plays accesses from p<phase>/<NAME>.axil in order, each at its earliest cycle (1 at the
 // soonest) or in the cycle after the one ahead was answered. Every answer goes to <NAME>.rec. An access: a write, a
 // read, or both of one address at once; AW (and AR) and W may come late, and the answer may have to wait. Layout:
-// tb.switch_csr.access. No file: nothing to play.
+// tb.common.axil. No file: nothing to play.
 `default_nettype none
 
 module axil_player #(

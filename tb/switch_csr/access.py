@@ -1,41 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of tb/hdl/axil_player.sv, and the events that the bench of the registers plays."""
+"""The events that the bench of the switch's registers plays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from models.switch_csr import COUNTERS, DROPS, Access, Answer, Key
+from models.register_file import Key
+from models.switch_csr import COUNTERS, DROPS
 from tb.common.beats import Records, StreamFormat
-
-_ACCESS = np.dtype([("cycle", "<u4"), ("addr", "<u4"), ("data", "<u4"), ("how", "<u4")])
-ANSWER = np.dtype([("cycle", "<u4"), ("how", "<u4"), ("addr", "<u4"), ("data", "<u4")])
-"""``how``: kind (1 write, 2 read) and, from bit 2 on, the response."""
 
 COLUMNS = ("port_up", "live", "s_beat", "s_last", "m_beat", "m_last", "drop", "lost", "mc_lost", "ecn")
 """Inputs of a port, the first lowest in the bench's vector; ``drop`` has four bits, the others one."""
 _COUNTS = {"s_last": "FRAMES_IN", "s_beat": "BEATS_IN", "m_last": "FRAMES_OUT", "m_beat": "BEATS_OUT",
            "lost": "LOST", "mc_lost": "MC_LOST", "ecn": "ECN_MARKED"}  # fmt: skip
-
-
-def access_file(accesses: Sequence[Access]) -> Records:
-    """Records of ``axil.axil``."""
-    out = np.zeros(len(accesses), _ACCESS)
-    for i, a in enumerate(accesses):
-        out[i] = (a.cycle, a.addr, a.data, a.kind | a.strb << 4 | a.a_late << 8 | a.w_late << 16 | a.hold << 24)
-    return out
-
-
-def answer_rows(answers: Sequence[Answer]) -> Records:
-    """Records of ``axil.rec`` that the answers must be."""
-    out = np.zeros(len(answers), ANSWER)
-    for i, a in enumerate(answers):
-        out[i] = (a.cycle, a.kind | a.resp << 2, a.addr, a.data)
-    return out
 
 
 @dataclass

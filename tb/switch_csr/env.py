@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from models.spec import spec
 from models.switch_csr import CONFIGURATION, SwitchRegisters
+from tb.common.axil import ANSWER, answer_rows
 from tb.common.run import RunContext
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
-from tb.switch_csr.access import ANSWER, answer_rows, events_format
+from tb.switch_csr.access import events_format
 from tb.switch_csr.coverage import COVERAGE
 
 CFG_BITS = sum(width for _, _, width in CONFIGURATION)

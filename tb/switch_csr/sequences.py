@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stimulus of the registers, made from the map itself: a register or field that the map gains is tested too."""
+"""Stimulus of the switch's registers: what any registers get, and their own counters, tables and groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from models.registers import WORD, Block, Register
-from models.switch_csr import BOTH, COUNTERS, GLOBAL, PORT, READ, WRITE, Access, locate
+from models.register_file import BOTH, READ, WRITE, Access, locate
+from models.registers import WORD
+from models.switch_csr import COUNTERS, GLOBAL, PORT
 from models.switch_regs import BLOCKS
+from tb.common import register_sequences as common
+from tb.common.axil import access_file
+from tb.common.register_sequences import FULL, RegisterSequence
 from tb.common.run import RunContext
-from tb.common.uvm import PhaseItem, PhaseSequence
-from tb.switch_csr.access import Events, access_file
+from tb.common.uvm import PhaseItem
+from tb.switch_csr.access import Events
 from tb.switch_csr.env import design
 
-FULL = 0xFFFFFFFF
 SPACE = 1 << 17  # bytes that the port addresses
 
 
@@ -31,78 +34,49 @@ def item(name: str, accesses: Sequence[Access], ports: int, events: Events | Non
     return one
 
 
-def every(ports: Sequence[int]) -> Iterator[tuple[Block, Register, int]]:
-    """Block, register and byte address of each register, those of a port for each of ``ports``."""
-    for block in BLOCKS:
-        for index in ports if block.stride else (0,):
-            for reg in block.registers:
-                yield block, reg, block.address(reg.name, index)
-
-
-def holes(ports: int) -> list[int]:
-    """Byte addresses without a register: in the blocks' gaps, behind each, of ports that are not there."""
-    found = [a for a in range(0, 0x200, WORD) if locate(a, ports) is None]
-    found += [a for p in (0, ports - 1) for a in range(PORT.address("CTRL", p), PORT.address("CTRL", p) + 0x100, WORD)]
-    found += [PORT.address(r.name, p) for p in (ports, PORT.count - 1, PORT.count, 255) for r in PORT.registers]
-    found += [1 << bit for bit in range(9, 17)] + [PORT.base - WORD, SPACE - WORD]
-    return sorted({a for a in found if a < SPACE and locate(a, ports) is None})
-
-
-class RegisterSequence(PhaseSequence):
+class SwitchRegisterSequence(RegisterSequence):
     """Knows the design's parameters."""
+
+    blocks = BLOCKS
 
     def __init__(self, name: str, ctx: RunContext) -> None:
         super().__init__(name, ctx)
         self.shape = design(ctx)
-        self.ports = self.shape["PORTS"]
+        self.ports = self.copies = self.shape["PORTS"]
         self.some = sorted({0, self.ports // 2, self.ports - 1})
 
+    def item(self, name: str, accesses: Sequence[Access]) -> PhaseItem:
+        """A phase without events."""
+        return item(name, accesses, self.ports)
 
-class ResetValues(RegisterSequence):
-    """Every register of every port read once after reset."""
-
-    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Reads only."""
-        return item("reset", [Access(1, READ, a) for _, _, a in every(range(self.ports))], self.ports)
-
-
-class Bits(RegisterSequence):
-    """Walking ones, zeros and byte strobes on every register, read back after each write: fields that can be written
-    keep what was written, all others what they were."""
-
-    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """All global registers and those of some ports."""
-        accesses = []
-        for _, reg, addr in every(self.some):
-            values = [1 << bit for bit in range(32)] + [FULL ^ 1 << bit for bit in range(32)] + [0, FULL]
-            if not reg.writable:
-                values = [FULL, 0x5555AAAA]
-            for value in values:
-                accesses += [Access(1, WRITE, addr, value), Access(1, READ, addr)]
-            for strb in range(16):
-                accesses += [Access(1, WRITE, addr, int(rng.integers(1 << 32)), strb), Access(1, READ, addr)]
-        return item("bits", accesses, self.ports)
+    def holes(self) -> list[int]:
+        """In the blocks' gaps, behind each, of ports that are not there."""
+        ports = self.ports
+        first = PORT.address("CTRL")
+        found = list(range(0, 0x200, WORD))
+        found += [first + p * PORT.stride + a for p in (0, ports - 1) for a in range(0, 0x100, WORD)]
+        found += [PORT.address(r.name, p) for p in (ports, PORT.count - 1, PORT.count, 255) for r in PORT.registers]
+        found += [1 << bit for bit in range(9, 17)] + [PORT.base - WORD, SPACE - WORD]
+        return sorted({a for a in found if a < SPACE and locate(BLOCKS, a, ports) is None})
 
 
-class Addresses(RegisterSequence):
-    """Each register its own value, then all read; then where there is none: an error, and nothing else changes."""
-
-    phases = 2
-
-    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Phase 0: own values, first port last and unaligned addresses; phase 1: holes."""
-        known = list(every(range(self.ports)))
-        if index == 0:
-            places = [a + int(rng.integers(4)) for _, _, a in reversed(known)]
-            writes = [Access(1, WRITE, a, int(rng.integers(1 << 32))) for a in places]
-            return item("own values", writes + [Access(1, READ, a) for _, _, a in known], self.ports)
-        accesses = [Access(1, WRITE, a, int(rng.integers(1 << 32))) for _, _, a in known]
-        for addr in holes(self.ports):
-            accesses += [Access(1, READ, addr), Access(1, WRITE, addr, FULL)]
-        return item("holes", accesses + [Access(1, READ, a) for _, _, a in known], self.ports)
+class ResetValues(SwitchRegisterSequence, common.ResetValues):
+    """Of every port."""
 
 
-class Wraps(RegisterSequence):
+class Bits(SwitchRegisterSequence, common.Bits):
+    """All global registers and those of some ports."""
+
+
+class Addresses(SwitchRegisterSequence, common.Addresses):
+    """Of every port."""
+
+
+class Bus(SwitchRegisterSequence, common.Bus):
+    """All global registers and those of some ports."""
+
+
+class Wraps(SwitchRegisterSequence):
     """Each counter from just below 2^32 by single events over the wrap; no other counts with it."""
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
@@ -118,7 +92,7 @@ class Wraps(RegisterSequence):
                 one_event(events, name, port, at + 20 + 20 * k)
                 accesses.append(Access(at + 30 + 20 * k, READ, addr))
             at += 120
-        accesses += [Access(at, READ, a) for b, _, a in every(range(self.ports)) if b is PORT]
+        accesses += [Access(at, READ, a) for b, _, a in self.every() if b is PORT]
         return item("wraps", accesses, self.ports, events)
 
 
@@ -141,7 +115,7 @@ def one_event(events: Events, counter: str, port: int, cycle: int) -> None:
         events.column(column)[cycle, port] = 1
 
 
-class Races(RegisterSequence):
+class Races(SwitchRegisterSequence):
     """Events at random densities up to one a cycle while counters are written and read: not one is lost."""
 
     phases = 4
@@ -171,11 +145,11 @@ class Races(RegisterSequence):
             kind = int(rng.choice((READ, WRITE, BOTH)))
             strb = int(rng.integers(16)) if rng.random() < 0.3 else 15
             accesses.append(Access(1, kind, addr, near, strb))
-        accesses += [Access(span + 10, READ, a) for b, _, a in every(range(self.ports)) if b is PORT]
+        accesses += [Access(span + 10, READ, a) for b, _, a in self.every() if b is PORT]
         return item(f"races {density}", accesses, self.ports, events)
 
 
-class Tables(RegisterSequence):
+class Tables(SwitchRegisterSequence):
     """Entries and groups by index and command, the index counting up, what does not fit refused and counted."""
 
     phases = 3
@@ -219,26 +193,3 @@ class Tables(RegisterSequence):
                 put("GROUP_MODE", int(rng.integers(4)), int(rng.choice((15, 15, 14, 1))))
         get("TABLE_INDEX", "GROUP_INDEX", "REFUSED")
         return item("tables", accesses, self.ports)
-
-
-class Bus(RegisterSequence):
-    """AW and W in any order and apart, answers that wait, a read and a write at once, gaps between accesses."""
-
-    phases = 2
-
-    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Random accesses to all registers, and some holes."""
-        known = [a for _, _, a in every(self.some)]
-        lost = holes(self.ports)
-        accesses = []
-        at = 1
-        for _ in range(400):
-            addr = int(rng.choice(lost if rng.random() < 0.1 else known))
-            a_late, w_late = (rng.integers(0, 8, 2) * (rng.random(2) < 0.5)).tolist()
-            hold = int(rng.integers(20)) if rng.random() < 0.4 else 0
-            kind = int(rng.choice((READ, WRITE, BOTH)))
-            accesses.append(
-                Access(at, kind, addr, int(rng.integers(1 << 32)), int(rng.integers(16)), a_late, w_late, hold)
-            )
-            at += int(rng.integers(0, 20))
-        return item("bus", accesses, self.ports)

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from models.register_file import READ, WRITE, Access, Key
 from models.switch_config import SwitchConfig
-from models.switch_csr import COUNTERS, DROPS, GLOBAL, PORT, READ, WRITE, Access, Key, SwitchRegisters
+from models.switch_csr import COUNTERS, DROPS, GLOBAL, PORT, SwitchRegisters
 from models.switch_volume import Outcome, Stimulus, simulate
+from tb.common.axil import ANSWER, access_file, answer_rows
 from tb.common.beats import LAST, Records
 from tb.common.phase import event_dtype
 from tb.common.run import RunContext
@@ -25,7 +27,6 @@ from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, PhaseSequence, Pre
 from tb.switch import env as switch_env
 from tb.switch.shape import Shape
 from tb.switch.stimulus import SwitchSequence, name, timed
-from tb.switch_csr.access import ANSWER, access_file, answer_rows
 from tb.switch_csr.coverage import COVERAGE
 from tb.switch_csr.env import design
 

@@ -5,7 +5,7 @@
 `default_nettype none
 `include "microhop_assert.svh"
 
-module switch_axil #(
+module axil_requests #(
     parameter int ADDR_W = 17  /// bits of a byte address
 ) (
     input  wire               clk,             /// clock
