@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from models import link_csr
+from models.protocol import LinkCfg
 from models.spec import spec
 from models.switch_csr import CONFIGURATION, COUNTERS, GLOBAL, PORT
 from models.switch_regs import BLOCKS
@@ -65,3 +67,44 @@ def test_no_two_registers_at_one_address():
 def test_a_struct_that_is_not_known_is_named():
     with pytest.raises(ValueError, match="does not know: int x"):
         gen_csr.flatten("typedef struct {\n    int x = 3;\n} t;\n", "")
+
+
+# --- the link's map ------------------------------------------------------------------------------------------------
+
+
+def test_the_links_reset_values_are_the_specs():
+    figures = spec()
+    fields = link_csr.configuration()
+    for name in ("replay_timeout", "replay_max", "retrain", "init_timeout"):
+        assert fields[name][1].reset == figures.integer(f"link.{name}")
+    assert fields["cells"][1].reset == figures.integer("link.buffer_cells") // 16
+    parts = figures.section("phy.llfec")
+    for side in ("tx", "rx"):
+        assert fields[f"phy_{side}"][1].reset == sum(c.value for n, c in parts.items() if n.startswith(f"{side}_"))
+
+
+def test_every_field_of_the_links_configuration_has_one_of_its_width():
+    fields = link_csr.configuration()
+    assert {n: f.width for n, (_, f) in fields.items()} == {n: w for n, w in LinkCfg.WIDTHS if n != "preset"}
+    rtl = (ROOT / "rtl" / "link_csr" / "link_csr.sv").read_text(encoding="utf-8")
+    assert set(re.findall(r"assign wanted\.(\w+) =", rtl)) == {n for n, _ in LinkCfg.WIDTHS}
+
+
+def test_the_links_counters_are_the_events_of_its_rules():
+    rules = (ROOT / "docs" / "link.md").read_text(encoding="utf-8").split("## Events")[1]
+    events = re.findall(r"^\| (\d+) \|", rules, re.MULTILINE)
+    assert [int(n) for n in events] == list(range(len(link_csr.EVENTS)))
+    assert [r.name for r in link_csr.LINK.registers if any(f.counter for f in r.fields)] == list(link_csr.COUNTERS)
+    rtl = (ROOT / "rtl" / "link_csr" / "link_csr.sv").read_text(encoding="utf-8")
+    wired = re.findall(r"hwif_in_(\w+)_count_incr\(ev_q\[(\d+)\]\)", rtl)
+    assert [n for n, _ in wired][: len(events)] == list(link_csr.EVENTS)
+    assert [int(n) for _, n in wired][: len(events)] == list(range(len(events)))
+
+
+def test_the_reasons_are_those_of_the_links_rules():
+    rules = (ROOT / "docs" / "link.md").read_text(encoding="utf-8")
+    told = re.search(r"bits: (0 profile.*?)\.\n", rules)
+    assert told
+    seen = [f.name for f in link_csr.LINK.register("SEEN").fields][: link_csr.REASONS]
+    names = [x.split(" ", 1)[1].replace(" ", "_").lower() for x in told[1].split(", ")]
+    assert [n.replace("sequence", "numbers") for n in names] == seen
