@@ -85,12 +85,12 @@ module link_csr
   assign wanted.phy_rx = phy_rx;
   assign cfg = used;
 
-  wire [LINK_CFG_W-1:0] differ = wanted ^ used;  // enable, the highest, is not copied but followed
+  localparam logic [LINK_CFG_W-1:0] COPIED = {1'b0, {(LINK_CFG_W - 1) {1'b1}}};  // all but enable, the highest
 
   always_ff @(posedge clk) begin
     if (rst || (state == 2'd0 && !used.enable)) used <= wanted;
     else used.enable <= wanted.enable;
-    pending_q <= differ[LINK_CFG_W-2:0] != '0;
+    pending_q <= ((wanted ^ used) & COPIED) != '0;
   end
 
   // --- state and events -------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ module link_csr
       .hwif_in_DOWNS_count_incr(ev_q[18]),
       .hwif_in_REFUSED_count_incr(ev_q[19]),
       .hwif_in_LOST_SEGMENTS_count_incr(ev_q[18]),
-      .hwif_in_LOST_SEGMENTS_count_incrvalue(lost_q),
+      .hwif_in_LOST_SEGMENTS_count_incrvalue(32'(lost_q)),
       .hwif_in_FEC_FAILED_count_incr(fec_q && failed_q),
       .hwif_in_FEC_SYMBOLS0_count_incr(corrected_q[0]),
       .hwif_in_FEC_SYMBOLS1_count_incr(corrected_q[1]),

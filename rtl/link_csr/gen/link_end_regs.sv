@@ -77,7 +77,7 @@ module link_end_regs (
         input wire hwif_in_DOWNS_count_incr,
         input wire hwif_in_REFUSED_count_incr,
         input wire hwif_in_LOST_SEGMENTS_count_incr,
-        input wire [10:0] hwif_in_LOST_SEGMENTS_count_incrvalue,
+        input wire [31:0] hwif_in_LOST_SEGMENTS_count_incrvalue,
         input wire hwif_in_FEC_FAILED_count_incr,
         input wire hwif_in_FEC_SYMBOLS0_count_incr,
         input wire hwif_in_FEC_SYMBOLS1_count_incr,
