@@ -98,7 +98,8 @@ def pool_row(s: Any) -> int:
     """A free row of the pool, zeroed."""
     row = s.n[0, N_POOL] & (len(s.pool_share) - 1)
     s.n[0, N_POOL] += 1
-    s.pool[row, :] = 0
+    for n in range(s.pool.shape[1]):
+        s.pool[row, n] = 0
     return row
 
 
@@ -171,9 +172,11 @@ def _replay(s: Any, i: int, t: int) -> bool:
     r, p = s.r[i], s.p[i]
     if r[S_OPEN] == 0:
         busy = r[S_WANT] != 0
+        ahead = (r[S_ACKED] + 1 - r[S_S]) & M20
         if busy:
             if r[S_AP] == r[S_WP]:
                 r[S_WANT] = 0
+                r[S_S] = (r[S_ACKED] + 1) & M20
             elif p[P_REPLAYS] != 255 and r[S_COUNT] == p[P_REPLAYS]:
                 r[S_LIMIT] = 1
                 return True
@@ -186,7 +189,6 @@ def _replay(s: Any, i: int, t: int) -> bool:
                 r[S_COUNT] += 1
                 event(s, i, t, E_REPLAY, 0)
                 return True
-        ahead = (r[S_ACKED] + 1 - r[S_S]) & M20
         if r[S_RUN] and 1 <= ahead <= HALF:
             r[S_RUN] = 1 if r[S_AP] != r[S_WP] else 0
             r[S_S] = (r[S_ACKED] + 1) & M20
@@ -346,10 +348,11 @@ def send(s: Any, i: int, t: int, ctl: bool) -> None:
 
 
 @inlined
-def timer(s: Any, i: int, t: int, on: bool, held: bool) -> None:
-    """R3, behind what else makes a replay wanted; ``on``: tx_on at ``t``; ``held``: what keeps the timer at 0 was so."""
+def timer(s: Any, i: int, t: int, may: bool, held: bool) -> None:
+    """R3, behind what else makes a replay wanted; ``may``: tx_on and none wanted at ``t``; ``held``: what keeps the
+    timer at 0 was so."""
     r, p = s.r[i], s.p[i]
-    if t - r[S_TIMER_AT] == p[P_TIMEOUT] and on:
+    if t - r[S_TIMER_AT] == p[P_TIMEOUT] and may:
         r[S_WANT] = 1
         event(s, i, t, E_TIMEOUT, 0)
     if held:

@@ -251,9 +251,9 @@ def _to_retrain(s: Any, i: int, t: int, lost: int) -> None:
 
 
 @inlined
-def train(s: Any, i: int, t: int, asked: int, fell: bool, lost: int) -> None:
-    """The state machine, at the end of a cycle. ``asked``: by the set judged; ``fell``: `sig` fell behind the PHY;
-    ``lost``: segments outstanding at ``t``."""
+def train(s: Any, i: int, t: int, both: bool, asked: int, fell: bool, lost: int) -> None:
+    """The state machine, at the end of a cycle. ``both``: rx_on and tx_on at ``t``; ``asked``: by the set judged;
+    ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``."""
     r, p = s.r[i], s.p[i]
     state, spent = r[B_STATE], t + 1 - r[B_AT]
     if state == OFF:
@@ -264,7 +264,7 @@ def train(s: Any, i: int, t: int, asked: int, fell: bool, lost: int) -> None:
     elif asked == TO_RETRAIN:
         _to_retrain(s, i, t, lost)
     elif state == INIT:
-        if r[B_RX_ON] and r[B_TX_ON]:
+        if both:
             r[B_STATE] = UP
             r[B_REASON] = 0
         elif spent >= p[P_INIT_TIME]:
