@@ -63,7 +63,7 @@ def headroom(
     """
     figures = spec()
     rate = figures.integer("link.rate_bytes")
-    overhead = figures.integer("link.overhead_roce" if roce else "link.overhead_native")
+    overhead = figures.integer("link.overhead_roce" if roce else "link.trailer_bytes")
     period = float(figures.value("clock.period_ns"))
     largest = figures.integer("frame.max_beats") * 64 + overhead
     stages = ("tx_cdc", "tx_pcs", "tx_serdes", "rx_serdes", "rx_pcs", "rx_fec", "rx_cdc")

@@ -36,6 +36,9 @@ package spec_pkg;
   localparam int DOORBELL_WR_FIFO = 8;  // count
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
+  localparam int SWITCH_NODE_CELLS = 1024;  // cells
+  localparam int PROFILE_ROCE_XOFF = 400;  // cells
+  localparam int PROFILE_ROCE_XON = 272;  // cells
   localparam int PFC_REFRESH = 4096;  // cycles
   localparam int FEC_LLFEC_N = 272;  // count
   localparam int FEC_LLFEC_T = 7;  // count

@@ -5,16 +5,18 @@
 
 module switch_node
   import microhop_pkg::*;
+  import spec_pkg::*;
 #(
     parameter int PORTS = 8,  /// ports of the switch
     parameter logic [PORTS-1:0] USED = '1,  /// ports with a link
-    parameter TAP = "switch"  /// prefix of the stage stamps
+    parameter TAP = "switch",  /// prefix of the stage stamps
+    localparam int CABLE_W = CABLE_SIDE_W + 64 + 512
 ) (
     input  wire                     clk,         /// clock
     input  wire                     rst,         /// synchronous reset, active high
     input  wire                     cfg_roce,    /// 0 native, 1 RoCEv2
     input  wire  [21:0]             cfg_prefix,  /// upper 22 bits that a known destination has
-    input  wire  [LINK_CFG_W-1:0]   cfg_link,    /// link_cfg_t of every port
+    input  wire  [LINK_CFG_W-1:0]   cfg_link,    /// link_cfg_t of every port, `gate` ignored: the switch waits
     input  wire                     tbl_we,      /// table write
     input  wire  [9:0]              tbl_addr,    /// destination, low 10 bits
     input  wire                     tbl_valid,   /// entry in use
@@ -30,7 +32,7 @@ module switch_node
   localparam logic [3:0] DROP_UNKNOWN = 4'd2;  // docs/switch.md, F10
 
   /* verilator lint_off UNUSEDSIGNAL */  // the bits of idle ports
-  wire [PORTS-1:0]     i_valid, i_last, o_valid, o_ready, o_last;
+  wire [PORTS-1:0]     i_valid, i_last, o_valid, o_ready, o_last, o_user, drained, pause_out;
   wire [PORTS*512-1:0] i_data, o_data;
   wire [PORTS*64-1:0]  i_keep, o_keep;
   wire [PORTS*2-1:0]   free_cells;
@@ -46,22 +48,33 @@ module switch_node
     else if (grp_we) grp <= grp + 1'b1;
   end
 
-  // One lane; the links hold the credits, so that the switch does not count them a second time.
+  // A frame must not wait behind another lane's in the link, so the switch itself counts the far end's cells and obeys
+  // its pauses; the link is told not to.
+  link_cfg_t link_cfg;
+  always_comb begin
+    link_cfg = cfg_link;
+    link_cfg.gate = 1'b0;
+  end
+  wire [PORTS-1:0] port_up, pause_in;
+  wire [PORTS*8-1:0] credit;
+
   switch #(
       .PORTS(PORTS),
       .GROUPS(GROUPS),
+      .CELLS(SWITCH_NODE_CELLS),
       .TAP_PREFIX(TAP)
   ) u_switch (
-      .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix({10'd0, cfg_prefix}), .cfg_seed(16'd0), .cfg_pfc(1'b0),
-      .cfg_xoff(16'd0), .cfg_xon(16'd0), .cfg_ecn(16'd0), .cfg_credit_en(1'b0), .cfg_credit_init(16'd0),
-      .cfg_adapt_shift(4'd0), .port_up({PORTS{1'b1}}),
+      .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix({10'd0, cfg_prefix}), .cfg_seed(16'd0), .cfg_pfc(cfg_roce),
+      .cfg_xoff(16'(PROFILE_ROCE_XOFF)), .cfg_xon(16'(PROFILE_ROCE_XON)), .cfg_ecn(16'd0), .cfg_credit_en(!cfg_roce),
+      .cfg_credit_init({6'd0, link_cfg.cells, 4'd0}),
+      .cfg_adapt_shift(4'd0), .port_up(port_up),
       .tbl_we(tbl_we), .tbl_addr(tbl_addr), .tbl_valid(tbl_valid), .tbl_group(GW'(tbl_port)),
       .grp_we(grp_we), .grp_addr(grp[GW-1:0]), .grp_mode(2'd0), .grp_ports(PORTS'(1) << grp),
       .s_axis_tvalid(i_valid), .s_axis_tready(), .s_axis_tdata(i_data), .s_axis_tkeep(i_keep),
-      .s_axis_tlast(i_last), .free_cells(free_cells), .s_pause(),
+      .s_axis_tlast(i_last), .free_cells(free_cells), .s_pause(pause_out),
       .m_axis_tvalid(o_valid), .m_axis_tready(o_ready), .m_axis_tdata(o_data), .m_axis_tkeep(o_keep),
-      .m_axis_tlast(o_last), .m_axis_tuser(), .m_credit({PORTS * 8{1'b0}}), .m_pause({PORTS{1'b0}}),
-      .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained()
+      .m_axis_tlast(o_last), .m_axis_tuser(o_user), .m_credit(credit), .m_pause(pause_in),
+      .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained(drained)
   );
 
   logic [$clog2(PORTS+1)-1:0] unknown_now;
@@ -76,22 +89,17 @@ module switch_node
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port
     if (USED[p]) begin : g_link
-      cable_t from_cable, to_cable;
-      assign from_cable = rx[p*CABLE_W+:CABLE_W];
-      assign tx[p*CABLE_W+:CABLE_W] = to_cable;
       link #(
           .TAP({TAP, ".p", 8'(48 + p)})
       ) u_link (
-          .clk(clk), .rst(rst), .cfg(cfg_link),
+          .clk(clk), .rst(rst), .cfg(link_cfg), .retrain_req(1'b0),
           .s_axis_tvalid(o_valid[p]), .s_axis_tready(o_ready[p]), .s_axis_tdata(o_data[p*512+:512]),
-          .s_axis_tkeep(o_keep[p*64+:64]), .s_axis_tlast(o_last[p]),
+          .s_axis_tkeep(o_keep[p*64+:64]), .s_axis_tlast(o_last[p]), .s_axis_tuser(o_user[p]),
           .m_axis_tvalid(i_valid[p]), .m_axis_tdata(i_data[p*512+:512]), .m_axis_tkeep(i_keep[p*64+:64]),
-          .m_axis_tlast(i_last[p]), .free_cells({6'd0, free_cells[p*2+:2]}),
-          .tx_tvalid(to_cable.tvalid), .tx_tdata(to_cable.tdata), .tx_tkeep(to_cable.tkeep),
-          .tx_tlast(to_cable.tlast), .tx_ctl_valid(to_cable.ctl_valid), .tx_ctl_cf(to_cable.ctl_cf),
-          .rx_tvalid(from_cable.tvalid), .rx_tdata(from_cable.tdata), .rx_tkeep(from_cable.tkeep),
-          .rx_tlast(from_cable.tlast), .rx_ctl_valid(from_cable.ctl_valid), .rx_ctl_cf(from_cable.ctl_cf),
-          .credits(), .cnt_tx_frames(), .cnt_rx_frames()
+          .m_axis_tlast(i_last[p]), .m_axis_tuser(), .free_cells({6'd0, free_cells[p*2+:2]}),
+          .m_credit(credit[p*8+:8]), .s_pause(pause_out[p]), .m_pause(pause_in[p]),
+          .up(port_up[p]), .drained(drained[p]), .tx(tx[p*CABLE_W+:CABLE_W]), .rx(rx[p*CABLE_W+:CABLE_W]),
+          .credits(), .state(), .reason(), .ev(), .lost()
       );
     end else begin : g_idle
       assign tx[p*CABLE_W+:CABLE_W] = '0;
@@ -100,6 +108,9 @@ module switch_node
       assign i_data[p*512+:512] = '0;
       assign i_keep[p*64+:64] = '0;
       assign o_ready[p] = 1'b1;
+      assign port_up[p] = 1'b1;
+      assign pause_in[p] = 1'b0;
+      assign credit[p*8+:8] = 8'(o_valid[p]);  // what is lost there frees its cells
     end
   end
 

@@ -194,7 +194,9 @@ module link
   // Stage stamps at both sides of the PHY: first beats of frames.
 `ifndef SYNTHESIS
   if (TAP != "") begin : g_tap
+    /* verilator lint_off UNUSEDSIGNAL */  // only where frames begin and end
     cable_side_t at_tx, at_phy_tx, at_phy_rx;
+    /* verilator lint_on UNUSEDSIGNAL */
     assign at_tx = mac_tx[CW-1-:CABLE_SIDE_W];
     assign at_phy_tx = tx[CW-1-:CABLE_SIDE_W];
     assign at_phy_rx = rx[CW-1-:CABLE_SIDE_W];

@@ -12,7 +12,8 @@
 module nic
   import microhop_pkg::*;
 #(
-    parameter TAP = "nic"  /// prefix of the stage stamps
+    parameter TAP = "nic",  /// prefix of the stage stamps
+    localparam int CABLE_W = CABLE_SIDE_W + 64 + 512
 ) (
     input  wire                       clk,               /// clock
     input  wire                       rst,               /// synchronous reset, active high
@@ -67,18 +68,8 @@ module nic
     input  wire                       m_axi_bvalid,      /// response valid
     output wire                       m_axi_bready,      /// response accepted
     // cable
-    output wire                       tx_tvalid,         /// beat to the cable
-    output wire  [511:0]              tx_tdata,          /// its data
-    output wire  [63:0]               tx_tkeep,          /// its valid bytes
-    output wire                       tx_tlast,          /// last of the frame
-    output wire                       tx_ctl_valid,      /// control set to the cable
-    output wire  [15:0]               tx_ctl_cf,         /// cells freed, modulo 2^16
-    input  wire                       rx_tvalid,         /// beat from the cable
-    input  wire  [511:0]              rx_tdata,          /// its data
-    input  wire  [63:0]               rx_tkeep,          /// its valid bytes
-    input  wire                       rx_tlast,          /// last of the frame
-    input  wire                       rx_ctl_valid,      /// control set from the cable
-    input  wire  [15:0]               rx_ctl_cf,         /// cells freed, modulo 2^16
+    output wire  [CABLE_W-1:0]        tx,                /// {cable_side_t, keep, data} to the cable
+    input  wire  [CABLE_W-1:0]        rx,                /// the same from the cable
     // status
     output wire                       halted,            /// the send queue has stopped on an error
     output wire  [2:0]                qp_state,          /// queue pair state, QP_*
@@ -187,19 +178,16 @@ module nic
       .m_axis_tkeep(ftx_tkeep), .m_axis_tlast(ftx_tlast)
   );
 
+  // A NIC takes what comes, and is never empty in a way that a fresh start would need: drained.
   link #(
       .TAP({TAP, ".link"})
   ) u_link (
-      .clk(clk), .rst(rst), .cfg(cfg_link),
+      .clk(clk), .rst(rst), .cfg(cfg_link), .retrain_req(1'b0),
       .s_axis_tvalid(ftx_tvalid), .s_axis_tready(ftx_tready), .s_axis_tdata(ftx_tdata),
-      .s_axis_tkeep(ftx_tkeep), .s_axis_tlast(ftx_tlast),
+      .s_axis_tkeep(ftx_tkeep), .s_axis_tlast(ftx_tlast), .s_axis_tuser(1'b0),
       .m_axis_tvalid(frx_tvalid), .m_axis_tdata(frx_tdata), .m_axis_tkeep(frx_tkeep),
-      .m_axis_tlast(frx_tlast), .free_cells(free_cells),
-      .tx_tvalid(tx_tvalid), .tx_tdata(tx_tdata), .tx_tkeep(tx_tkeep), .tx_tlast(tx_tlast),
-      .tx_ctl_valid(tx_ctl_valid), .tx_ctl_cf(tx_ctl_cf),
-      .rx_tvalid(rx_tvalid), .rx_tdata(rx_tdata), .rx_tkeep(rx_tkeep), .rx_tlast(rx_tlast),
-      .rx_ctl_valid(rx_ctl_valid), .rx_ctl_cf(rx_ctl_cf),
-      .credits(), .cnt_tx_frames(), .cnt_rx_frames()
+      .m_axis_tlast(frx_tlast), .m_axis_tuser(), .free_cells(free_cells), .m_credit(), .s_pause(1'b0), .m_pause(),
+      .up(), .drained(1'b1), .tx(tx), .rx(rx), .credits(), .state(), .reason(), .ev(), .lost()
   );
 
   wire_rx u_wire_rx (

@@ -65,10 +65,13 @@ module tb_nic
   wire [2:0] qp_state;
   wire [31:0] cnt_refused, cnt_rx_good, cnt_drop_fcs, cnt_drop_format, cnt_drop_icrc;
 
-  cable_t nic_tx, nic_rx, peer_tx, peer_rx;
-  wire [CABLE_W-1:0] nic_rx_v, peer_rx_v;
-  assign nic_rx = nic_rx_v;
-  assign peer_rx = peer_rx_v;
+  localparam int CABLE_W = CABLE_SIDE_W + 64 + 512;
+  wire [CABLE_W-1:0] nic_tx, nic_rx, peer_tx, peer_rx;
+  /* verilator lint_off UNUSEDSIGNAL */  // only for what is under way
+  cable_side_t nic_side, peer_side;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign nic_side = nic_tx[CABLE_W-1-:CABLE_SIDE_W];
+  assign peer_side = peer_tx[CABLE_W-1-:CABLE_SIDE_W];
 
   wire p_valid, p_ready, p_last;
   wire [511:0] p_data;
@@ -79,7 +82,7 @@ module tb_nic
   logic [7:0] peer_free;
 
   tb_ctl #(.N_PLAYERS(2), .N_ACTIVITY(4)) u_ctl (
-      .activity({mem_activity, nic_tx.tvalid, peer_tx.tvalid, uar_wvalid}), .*);
+      .activity({mem_activity, nic_side.valid, peer_side.valid, uar_wvalid}), .*);
 
   /* verilator lint_off PINCONNECTEMPTY */  // sizes are constant, statistics are not this bench's matter
   nic dut (
@@ -97,29 +100,22 @@ module tb_nic
       .m_axi_awvalid(awvalid), .m_axi_awready(awready), .m_axi_wdata(wdata), .m_axi_wstrb(wstrb),
       .m_axi_wlast(wlast), .m_axi_wvalid(wvalid), .m_axi_wready(wready), .m_axi_bid(bid),
       .m_axi_bresp(bresp), .m_axi_bvalid(bvalid), .m_axi_bready(bready),
-      .tx_tvalid(nic_tx.tvalid), .tx_tdata(nic_tx.tdata), .tx_tkeep(nic_tx.tkeep), .tx_tlast(nic_tx.tlast),
-      .tx_ctl_valid(nic_tx.ctl_valid), .tx_ctl_cf(nic_tx.ctl_cf),
-      .rx_tvalid(nic_rx.tvalid), .rx_tdata(nic_rx.tdata), .rx_tkeep(nic_rx.tkeep), .rx_tlast(nic_rx.tlast),
-      .rx_ctl_valid(nic_rx.ctl_valid), .rx_ctl_cf(nic_rx.ctl_cf),
+      .tx(nic_tx), .rx(nic_rx),
       .halted(halted), .qp_state(qp_state), .cnt_doorbells(), .cnt_refused(cnt_refused),
       .cnt_rx_good(cnt_rx_good), .cnt_drop_fcs(cnt_drop_fcs), .cnt_drop_format(cnt_drop_format),
       .cnt_drop_icrc(cnt_drop_icrc)
   );
 
-  cable u_to_peer (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(nic_tx), .m(peer_rx_v));
-  cable u_to_nic (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(peer_tx), .m(nic_rx_v));
+  cable u_to_peer (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(nic_tx), .m(peer_rx));
+  cable u_to_nic (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(peer_tx), .m(nic_rx));
 
   link u_peer (
-      .clk(clk), .rst(rst), .cfg(cfg_link),
+      .clk(clk), .rst(rst), .cfg(cfg_link), .retrain_req(1'b0),
       .s_axis_tvalid(p_valid), .s_axis_tready(p_ready), .s_axis_tdata(p_data), .s_axis_tkeep(p_keep),
-      .s_axis_tlast(p_last),
+      .s_axis_tlast(p_last), .s_axis_tuser(1'b0),
       .m_axis_tvalid(r_valid), .m_axis_tdata(r_data), .m_axis_tkeep(r_keep), .m_axis_tlast(r_last),
-      .free_cells(peer_free),
-      .tx_tvalid(peer_tx.tvalid), .tx_tdata(peer_tx.tdata), .tx_tkeep(peer_tx.tkeep),
-      .tx_tlast(peer_tx.tlast), .tx_ctl_valid(peer_tx.ctl_valid), .tx_ctl_cf(peer_tx.ctl_cf),
-      .rx_tvalid(peer_rx.tvalid), .rx_tdata(peer_rx.tdata), .rx_tkeep(peer_rx.tkeep),
-      .rx_tlast(peer_rx.tlast), .rx_ctl_valid(peer_rx.ctl_valid), .rx_ctl_cf(peer_rx.ctl_cf),
-      .credits(), .cnt_tx_frames(), .cnt_rx_frames()
+      .m_axis_tuser(), .free_cells(peer_free), .m_credit(), .s_pause(1'b0), .m_pause(), .up(), .drained(1'b1),
+      .tx(peer_tx), .rx(peer_rx), .credits(), .state(), .reason(), .ev(), .lost()
   );
   always_ff @(posedge clk) peer_free <= rst ? 8'd0 : 8'(r_valid);
 

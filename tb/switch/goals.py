@@ -74,15 +74,16 @@ def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
         share.append(len(at) / (at[-1] - at[0] + 1))
         if share[-1] < 1:
             out.append(f"output {o}: {len(at)} beats in {at[-1] - at[0] + 1} cycles, frames of {size} bytes")
-    overhead = spec().integer("link.overhead_roce" if t.roce else "link.overhead_native")
+    overhead = spec().integer("link.overhead_roce" if t.roce else "link.trailer_bytes")  # limited sizes: one segment
     rate = spec().integer("link.rate_bytes")
     per_cycle = size / -(-size // t.shape.data_bytes)
-    wire = size * rate / (size + overhead)
+    pieces = 1 if t.roce else -(-size // spec().integer("link.segment_bytes"))
+    wire = size * rate / (size + overhead * pieces)
     ranges = limited_sizes(overhead, t.shape.data_bytes, t.shape.largest)
     _figure(
         ctx, f"stream_limited_{PROFILE[t.roce].lower()}", sum(b - a + 1 for a, b in ranges), "count",
         sizes=", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges), of="frame sizes from 64 bytes on",
-        wire=f"{rate} bytes a cycle, {overhead} bytes between frames", beat=t.shape.data_bytes,
+        wire=f"{rate} bytes a cycle, {overhead} bytes after each {'frame' if t.roce else 'segment'}", beat=t.shape.data_bytes,
     )  # fmt: skip
     _figure(
         ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",

@@ -7,7 +7,7 @@ from models.pfc import headroom, worst_cells
 from models.spec import spec
 
 ETH = spec().integer("link.overhead_roce")
-NATIVE = spec().integer("link.overhead_native")
+NATIVE = spec().integer("link.trailer_bytes")
 
 
 @pytest.mark.parametrize("overhead", [ETH, NATIVE])
