@@ -46,6 +46,8 @@ from models.link_state import (
     L_FAR_CF,
     L_FREE,
     L_SAID,
+    L_UNSAID,
+    L_UNSAID_NEXT,
     LINE,
     M15,
     M20,
@@ -77,12 +79,12 @@ def _update(s: Any, i: int) -> int:
     r, lanes = s.r[i], s.p[i, P_LANES]
     some = False
     for v in range(lanes):
-        if s.lane[i, v, L_CF] != s.lane[i, v, L_SAID]:
+        if s.lane[i, v, L_UNSAID]:
             some = True
     one = two = -1
     for n in range(2 * lanes):
         v = (r[K_CP] + n) % lanes
-        if some and s.lane[i, v, L_CF] == s.lane[i, v, L_SAID]:
+        if some and s.lane[i, v, L_UNSAID] == 0:
             continue
         if one < 0:
             one = v
@@ -120,7 +122,7 @@ def choose(s: Any, i: int, t: int) -> bool:
             ack = r[R_SILENT] == 0 and (wish or t - r[K_ACK_REF] >= p[P_REFRESH])
             most = 0
             for v in range(p[P_LANES]):
-                most = max(most, (s.lane[i, v, L_CF] - s.lane[i, v, L_SAID]) & M15)
+                most = max(most, s.lane[i, v, L_UNSAID])
             news = most >= p[P_CF_CELLS] or (most > 0 and t - r[K_CF_AT] >= p[P_CF_INT])
             cf = news or t - r[K_CF_REF] >= p[P_REFRESH]
             if ack and (not cf or r[K_TURN] == 0):
@@ -148,6 +150,16 @@ def choose(s: Any, i: int, t: int) -> bool:
     w[W_CTL_OFF] = r[S_BACKLOG]
     note(s, i, t, G_CTL, kind | r[S_BACKLOG] << 8 | num << 20, data)
     return True
+
+
+@inlined
+def unsaid(s: Any, i: int, skipped: bool) -> None:
+    """C4, before all else of a cycle; ``skipped``: nothing changed in the cycle before."""
+    for v in range(s.p[i, P_LANES]):
+        x = s.lane[i, v]
+        now = (x[L_CF] - x[L_SAID]) & M15
+        x[L_UNSAID] = now if skipped else x[L_UNSAID_NEXT]
+        x[L_UNSAID_NEXT] = now
 
 
 @inlined

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from models.link_control import choose, credit_said, credits_given, credits_known, freed
+from models.link_control import choose, credit_said, credits_given, credits_known, freed, unsaid
 from models.link_crc import START, share
 from models.link_jit import compiled, inlined
 from models.link_log import note
@@ -200,6 +200,7 @@ def _skip(s: Any, i: int, t: int) -> None:
 def step(s: Any, i: int, t: int) -> None:
     """Evaluate cycle ``t`` of end ``i``."""
     r, p = s.r[i], s.p[i]
+    unsaid(s, i, t > r[G_NOW])
     _skip(s, i, t)
     state, up, reason = r[B_STATE], r[B_UP], r[B_REASON]
     on, n, acked, e = r[B_TX_ON], r[S_N], r[S_ACKED], r[R_E]

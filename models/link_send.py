@@ -54,6 +54,7 @@ from models.link_state import (
     PFC_FRAME,
     RESENT,
     S_ACKED,
+    S_AHEAD,
     S_AP,
     S_BACKLOG,
     S_COUNT,
@@ -168,34 +169,24 @@ def _discard(s: Any, i: int, t: int) -> None:
 
 @inlined
 def _replay(s: Any, i: int, t: int) -> bool:
-    """R4 to R6: begins and ends; whether no new beat may leave in this cycle."""
+    """R4 to R7: begins and ends; whether no new beat may leave in this cycle."""
     r, p = s.r[i], s.p[i]
+    anew = r[S_AHEAD]
+    r[S_AHEAD] = 1 if 1 <= (r[S_ACKED] + 1 - r[S_S]) & M20 <= HALF else 0
     if r[S_OPEN] == 0:
         busy = r[S_WANT] != 0
-        ahead = (r[S_ACKED] + 1 - r[S_S]) & M20
-        if busy:
-            if r[S_AP] == r[S_WP]:
-                r[S_WANT] = 0
-                r[S_S] = (r[S_ACKED] + 1) & M20
-            elif p[P_REPLAYS] != 255 and r[S_COUNT] == p[P_REPLAYS]:
-                r[S_LIMIT] = 1
-                return True
-            else:
-                r[S_WANT] = 0
-                r[S_RUN] = 1
-                r[S_S] = (r[S_ACKED] + 1) & M20
-                r[S_RP] = r[S_AP]
-                r[S_READ_AT] = t + 2
+        if busy and r[S_AP] != r[S_WP] and p[P_REPLAYS] != 255 and r[S_COUNT] == p[P_REPLAYS]:
+            r[S_LIMIT] = 1
+            return True
+        if busy or (anew and r[S_RUN]):
+            if busy and r[S_AP] != r[S_WP]:
                 r[S_COUNT] += 1
                 event(s, i, t, E_REPLAY, 0)
-                return True
-        if r[S_RUN] and 1 <= ahead <= HALF:
+            r[S_WANT] = r[S_AHEAD] = 0
             r[S_RUN] = 1 if r[S_AP] != r[S_WP] else 0
             r[S_S] = (r[S_ACKED] + 1) & M20
             r[S_RP] = r[S_AP]
             r[S_READ_AT] = t + 2
-            return True
-        if busy:
             return True
     if r[S_RUN] == 0:
         return False
