@@ -68,8 +68,8 @@ module tb_link_end
   /* verilator lint_on UNUSEDSIGNAL */
   logic [5:0] entry;  // threshold to be written
   wire [CW-1:0] rx_link;
-  wire [5:0] corrected;
-  wire failed, codeword;
+  wire [4:0] cw_corrected;
+  wire cw_failed, cw_done;
 
   stream_player #(.NAME({NAME, "_fault"}), .DATA_W(32)) u_fault (
       .tvalid(fault_valid), .tready(1'b1), .tlast(), .tkeep(), .tdata(fault_kind), .side(),
@@ -98,9 +98,9 @@ module tb_link_end
       .cut          (cut),
       .s            (rx),
       .m            (rx_link),
-      .corrected    (corrected),
-      .failed       (failed),
-      .codeword     (codeword)
+      .cw_done      (cw_done),
+      .cw_corrected (cw_corrected),
+      .cw_failed    (cw_failed)
   );
 
   // ---- player, link, core ---------------------------------------------------------------------------
@@ -195,8 +195,7 @@ module tb_link_end
   event_recorder #(.NAME({NAME, "_state"}), .W(2), .CHANGE(1'b1)) u_state (.value(state), .*);
   event_recorder #(.NAME({NAME, "_reason"}), .W(8), .CHANGE(1'b1)) u_reason (.value(reason), .*);
   event_recorder #(.NAME({NAME, "_ev"}), .W(31)) u_ev (.value({ev[18] ? lost : 11'd0, ev}), .*);
-  event_recorder #(.NAME({NAME, "_fec"}), .W(7)) u_fec (
-      .value(codeword && (failed || corrected != '0) ? {failed, corrected} : 7'd0), .*);
+  event_recorder #(.NAME({NAME, "_fec"}), .W(6)) u_fec (.value(cw_done ? {cw_failed, cw_corrected} : 6'd0), .*);
 
 endmodule
 

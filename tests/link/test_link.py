@@ -1,58 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the link: every beat, control set, freed cell, credit and counter, content and cycle."""
+"""Tests of the link: every beat, control set, level and event of both ends, content and cycle, against the model; and
+an oracle of its own: each frame exactly once and in order, or the link down."""
 
 from __future__ import annotations
 
 import pyuvm
 
+from tb.common.run import RunContext
 from tb.common.uvm import PhaseTest
-from tb.link.env import PLAN
-from tb.link.sequences import ControlSets, CutThrough, Latency, LineRate, Random, Starved
+from tb.link.env import plan
+from tb.link.sequences_basic import CutThrough, Latency, LineRate, Random, Starved
+from tb.link.sequences_faults import Alone, Nested, Storm
+from tb.link.sequences_roce import BadFrames, Headroom, Pauses
+from tb.link.sequences_state import BringUp, Refusals, ReplayLimit, Restart
+
+
+class LinkTest(PhaseTest):
+    """A test on the design that the run's parameters describe."""
+
+    def build_phase(self) -> None:
+        type(self).plan = plan(RunContext.from_env())
+        super().build_phase()
 
 
 @pyuvm.test()
-class latency(PhaseTest):
+class latency(LinkTest):
     """A frame alone: every delay of the path, both FEC modes and profiles."""
 
-    plan = PLAN
     sequences = (Latency,)
 
 
 @pyuvm.test()
-class random_traffic(PhaseTest):
-    """Random frames both ways, cores that free late and slowly."""
+class line_rate(LinkTest):
+    """The rate of the wire less trailers and control sets, by arithmetic, for every size."""
 
-    plan = PLAN
-    sequences = (Random,)
-
-
-@pyuvm.test()
-class credits(PhaseTest):
-    """Credit starvation and its end."""
-
-    plan = PLAN
-    sequences = (Starved,)
-
-
-@pyuvm.test()
-class line_rate(PhaseTest):
-    """Exactly the rate of the wire over long runs, by arithmetic."""
-
-    plan = PLAN
     sequences = (LineRate,)
 
 
 @pyuvm.test()
-class control_sets(PhaseTest):
-    """What control sets cost, and how often they come."""
+class random_traffic(LinkTest):
+    """Random frames both ways, late cores, counters near their wraps."""
 
-    plan = PLAN
-    sequences = (ControlSets,)
+    sequences = (Random,)
 
 
 @pyuvm.test()
-class cut_through(PhaseTest):
+class credits(LinkTest):
+    """Credits to the last one; the far core at its brim."""
+
+    sequences = (Starved,)
+
+
+@pyuvm.test()
+class cut_through(LinkTest):
     """Frames as slow as a link of the same rate may deliver them leave no hole on the wire."""
 
-    plan = PLAN
     sequences = (CutThrough,)
+
+
+@pyuvm.test()
+class faults(LinkTest):
+    """One directed fault at a time."""
+
+    sequences = (Alone,)
+
+
+@pyuvm.test()
+class nested(LinkTest):
+    """A fault inside a replay."""
+
+    sequences = (Nested,)
+
+
+@pyuvm.test()
+class storm(LinkTest):
+    """Every kind of error at random."""
+
+    sequences = (Storm,)
+
+
+@pyuvm.test()
+class bring_up(LinkTest):
+    """From nothing to traffic."""
+
+    sequences = (BringUp,)
+
+
+@pyuvm.test()
+class refusals(LinkTest):
+    """Ends that do not agree say why."""
+
+    sequences = (Refusals,)
+
+
+@pyuvm.test()
+class restart(LinkTest):
+    """Ends that go and come back in traffic; retrains."""
+
+    sequences = (Restart,)
+
+
+@pyuvm.test()
+class replay_limit(LinkTest):
+    """Replays, retrains, down."""
+
+    sequences = (ReplayLimit,)
+
+
+@pyuvm.test()
+class bad_frames(LinkTest):
+    """RoCE: FCS, long frames, underruns."""
+
+    sequences = (BadFrames,)
+
+
+@pyuvm.test()
+class pfc(LinkTest):
+    """RoCE: pauses by lane, both ways; headroom."""
+
+    sequences = (Pauses, Headroom)

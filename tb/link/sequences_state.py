@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stimulus of the link's states: bring-up, refusals, one end that goes and comes back, replays without end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.phy_errors import LOST
+from models.spec import spec
+from tb.common.uvm import PhaseItem
+from tb.link.shape import ENDS, FECS
+from tb.link.stimulus import HEAL, LinkSequence
+from tb.link.trace import REASONS, UP
+
+REPEATS = 3
+
+
+class BringUp(LinkSequence):
+    """From nothing to traffic: ends enabled apart, a core that drains late, INITs and ECHOs lost, a cut in between."""
+
+    phases = 6
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """0: both at once. 1: b later than a gives up. 2: b's core drains late. 3: sets lost. 4: cut. 5: RoCE."""
+        item = self.begin("bring_up", index, preset=0, roce=int(index == 5), metres=(2, 50)[index % 2], enable=int(index == 0))
+        self.near_wrap(item, rng, 20)
+        item.info["link"]["b"].init_seq = int(rng.integers(1 << 20))
+        self.both(item, init_timeout=1500, retrain=int(rng.integers(1, 150)))
+        timed = item.info["timed"]
+        late = {x: 10 + int(rng.integers(1, 400)) for x in ENDS}
+        if index == 1:
+            late["b"] = late["a"] + 2500
+        for x in ENDS:
+            if index:
+                timed[x]["enable"] = [(late[x], 1)]
+            size = self.sizes(rng, 12, "small", int(index == 5))
+            self.batch(item, rng, x, size, at=200).cycle[4:] += 7000 if index < 4 else 12000
+        if index == 2:
+            timed["b"]["drained"] = [(1, 0), (1200, 1)]
+        elif index == 3:
+            for x in ENDS:
+                item.info["fault"][x] = [(c, LOST) for c in range(300, 3300) if rng.random() < 0.7]
+        elif index == 4:
+            timed["a"]["cut"] = [(int(rng.integers(200, 700)), 1), (2600, 0)]
+        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "up_by": (7000 if index < 4 else 12000)}
+        item.quiet = 1200
+        return self.finish(item, rng)
+
+
+class Refusals(LinkSequence):
+    """Ends that do not agree: profile, FEC (and lanes, in a bench of two kinds of ends); both say why, none comes up."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """0: profiles differ; 1: FECs."""
+        item = self.begin("refused", index, preset=0, fec=FECS[0])
+        self.both(item, init_timeout=1200, retrain=50)
+        b = item.info["link"]["b"]
+        bits = 0
+        if self.shape.lanes_a != self.shape.lanes_b:
+            bits |= 1 << REASONS.index("lanes")
+        if index == 0 and self.shape.lanes_b <= 8:
+            b.roce, bits = 1, bits | 1 << REASONS.index("profile")
+        elif index == 1:
+            b.kp4, bits = 1, bits | 1 << REASONS.index("fec")
+        for x in ENDS:
+            self.batch(item, rng, x, self.sizes(rng, 4, "small", 1), at=2600)
+        item.info["refused"] = bits
+        item.quiet = 1500
+        return self.finish(item, rng)
+
+
+class Restart(LinkSequence):
+    """In the middle of traffic: one end disabled and enabled again, far restarts, retrains asked for by both ends,
+    with frames and acknowledgements on their way; what is lost is counted, what comes after is whole."""
+
+    phases = 6
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Even: an end goes down and comes back, thrice. Odd: retrains, some of them at both ends at once. 4, 5: RoCE."""
+        roce = int(index >= 4)
+        item = self.begin("restart", index, roce=roce, preset=0, metres=(2, 30)[index // 2 % 2])
+        self.near_wrap(item, rng, 60)
+        self.both(item, init_timeout=2500, retrain=int(rng.integers(1, 300)), replay_timeout=1000)
+        timed = item.info["timed"]
+        n = 40
+        for x in ENDS:
+            size = self.sizes(rng, n, "mix", roce)
+            b = self.batch(item, rng, x, size, at=3000, idle=0.2, gaps=0.0 if roce else 0.2)
+            b.cycle += (np.arange(n) // 10) * 5000
+        self.late(item, rng, 0.4)
+        for k in range(REPEATS):
+            at = 3000 + 5000 * k + int(rng.integers(20, 900))
+            x = str(rng.choice(ENDS))
+            if index % 2 == 0:
+                timed[x]["enable"] += [(at, 0), (at + int(rng.integers(1, 600)), 1)]
+            else:
+                timed[x]["retrain"] += [(at, 1), (at + int(rng.integers(1, 4)), 0)]
+                if rng.random() < 0.5:
+                    y = "b" if x == "a" else "a"
+                    near = at + int(rng.integers(0, 200))
+                    timed[y]["retrain"] += [(near, 1), (near + 1, 0)]
+        if index % 2 == 0:
+            item.info["went_down"] = True
+        item.quiet = HEAL if not roce else 1500
+        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "lossy": bool(roce)}
+        return self.finish(item, rng)
+
+
+class ReplayLimit(LinkSequence):
+    """S10: nothing gets through any more: replays up to their limit, a retrain, again, then down, with reason and count;
+    with no limit set it replays on and on."""
+
+    phases = 3
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """0: down in the end. 1: it heals before the last retrain. 2: no limit."""
+        item = self.begin("replay_limit", index, preset=0)
+        self.near_wrap(item, rng, 8)
+        limit = (1, 3, 255)[index]
+        self.both(item, replay_max=limit, replay_timeout=300, retrain=40, init_timeout=2000)
+        n = 8
+        b = self.batch(item, rng, "a", self.sizes(rng, n, "small", 0), at=2500)
+        heal = (16000, 6000, 9000)[index]
+        if index == 0:
+            b.cycle[n // 2 :] = heal + 2500
+        elif index == 1:
+            b.cycle[n // 2 :] = heal + 100
+        # control sets must get through, or a retrain would find no answer: all but beats' cycles
+        item.info["fault"]["b"] = self.data_cycles(item, heal)
+        item.info["ends"] = {x: (UP, 0) for x in ENDS}
+        f = spec().integer("link.retrain_max")
+        if index == 0:
+            item.info["events"] = {("a", "replay"): limit * (f + 1), ("a", "retrain"): f, ("a", "down"): 1}
+        elif index == 1:
+            item.info["events"] = {("a", "replay"): limit, ("a", "time-out"): limit}
+        else:
+            item.info["events"] = {("a", "replay"): 12, ("a", "time-out"): 12}
+            item.info["never"] = [("a", "retrain"), ("a", "down")]
+        item.quiet = HEAL
+        return self.finish(item, rng)
+
+    def data_cycles(self, item: PhaseItem, until: int) -> list[tuple[int, int]]:
+        """Cycles in which what passes at b's injector is lost, from the first frame on: gaps let INITs through."""
+        return [(c, LOST) for c in range(2490, until) if c % 97 < 92]
+
+
