@@ -140,7 +140,7 @@ def set_bytes(kind: Array, num: Array, data: Array) -> Array:
     u = np.uint64
 
     def entry(channel: Array, count: Array, low: int) -> Array:
-        first = channel | (count >> u(12)) << u(5)
+        first = channel << u(3) | count >> u(12)
         return first | (count >> u(4) & u(0xFF)) << u(8) | ((count & u(15)) << u(4) | u(low)) << u(16)
 
     one = entry(data >> u(35) & u(31), data >> u(20) & u(0x7FFF), 6)
