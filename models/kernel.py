@@ -38,7 +38,8 @@ class Kernel:
 
     def __init__(self) -> None:
         self.now = 0
-        self._queue: list[tuple[int, int]] = []
+        self._queue: list[tuple[int, int, bool]] = []
+        self._awaited = 0  # entries that keep a run going
         self._components: list[Component] = []
 
     def register(self, component: Component) -> int:
@@ -46,23 +47,27 @@ class Kernel:
         self._components.append(component)
         return len(self._components) - 1
 
-    def schedule(self, cycle: int, number: int) -> None:
-        """Tick component ``number`` at ``cycle`` (not before the present one)."""
+    def schedule(self, cycle: int, number: int, idle: bool = False) -> None:
+        """Tick component ``number`` at ``cycle`` (not before the present one). ``idle``: only if the run gets there."""
         if cycle < self.now:
             raise ValueError(f"wake at {cycle} is before now ({self.now})")
-        heapq.heappush(self._queue, (cycle, number))
+        heapq.heappush(self._queue, (cycle, number, idle))
+        self._awaited += not idle
 
     def run(self, limit: int = 1_000_000_000) -> int:
-        """Evaluate until nothing is scheduled; returns the last cycle. Raises :class:`Stuck` past ``limit``."""
+        """Evaluate until nothing but idle wakes is scheduled; returns the last cycle. Raises :class:`Stuck` past
+        ``limit``."""
         queue, components = self._queue, self._components
         last = (-1, -1)
-        while queue:
-            entry = heapq.heappop(queue)
+        while self._awaited:
+            cycle, number, idle = heapq.heappop(queue)
+            self._awaited -= not idle
+            entry = (cycle, number)
             if entry == last:  # several wakes of one component in one cycle are one tick
                 continue
             last = entry
             if entry[0] > limit:
-                names = sorted({components[n].name for _, n in [entry, *queue]})
+                names = sorted({components[n].name for n in (number, *(n for _, n, i in queue if not i))})
                 raise Stuck(f"model still busy at cycle {limit}: {', '.join(names)}")
             self.now = entry[0]
             components[entry[1]].tick(self.now)
@@ -77,9 +82,9 @@ class Component:
         self.name = name
         self._number = kernel.register(self)
 
-    def wake(self, cycle: int) -> None:
-        """Ask for a tick at ``cycle``."""
-        self.kernel.schedule(cycle, self._number)
+    def wake(self, cycle: int, idle: bool = False) -> None:
+        """Ask for a tick at ``cycle``; ``idle``: it does not keep the run going."""
+        self.kernel.schedule(cycle, self._number, idle)
 
     def tick(self, now: int) -> None:
         """Evaluate cycle ``now``."""

@@ -1,261 +1,289 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Golden model of the link: pacing, credits and control sets of one end of a cable, delays of the PHY.
+"""One end of a cable as a component of the event kernel: the compiled core, with FIFOs of beats around it.
 
-The rules are L1 to L8 of rtl/link/README.md, the figures ``link.*``, ``phy.*``, ``cable.*`` and
-``latency.link.*`` of spec/fabric.toml. A :class:`Link` pulls beats from ``source`` (a Fifo that the core
-fills) and pushes what it sends into the far end's ``rx`` (a Fifo that the far core must empty as it
-comes: there is no stall). Control sets go the same way. Constant delays are latencies, not components.
+The rules are those of docs/link.md. A :class:`Link` pulls beats from what is attached and pushes what comes in into
+``rx``, visible in the cycle in which ``m_axis`` shows it; the core must empty that as it comes. Both ends of a cable
+share one state (:func:`connect`). There are no errors on the cable here: models/link_volume.py has them.
+
+An idle link costs nothing: an end is evaluated when something comes or falls due. What an idle link only says again
+(``link.refresh``) does not keep a run going.
 """
 
 from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from dataclasses import dataclass
-from functools import cache
-from math import ceil
+from collections.abc import Callable
+
+import numpy as np
 
 from models.kernel import Beat, Component, Fifo, Kernel
+from models.link_config import LinkConfig, cable_cycles, default_cfg, pair, phy_cycles
+from models.link_core import offer, one
+from models.link_state import (
+    B_UP,
+    G_CREDIT,
+    G_CREDITS,
+    G_CTL,
+    G_EV,
+    G_NOW,
+    G_PAUSE,
+    G_STATE,
+    G_UP,
+    I_PAUSE,
+    I_REQ,
+    L_CF,
+    L_CREDITS,
+    L_FREE,
+    M15,
+    N_LOG,
+    N_M,
+    N_OUT,
+    NEW,
+    O_FIRST,
+    O_KIND,
+    O_LAST,
+    P_BASE,
+    P_FIFO,
+    P_FLIGHT,
+    P_MASK,
+    PFC_FRAME,
+    S_HEAD,
+    S_SP,
+    S_TAIL,
+    UP,
+    X_LATER,
+    X_QUIET_SET,
+    X_SENT,
+    X_WAKE,
+    State,
+)  # fmt: skip
+from models.phy_errors import PhyErrors
+from models.protocol import LinkCfg
 from models.spec import spec
 
+__all__ = ["Link", "LinkCfg", "cable_cycles", "connect", "default_cfg", "phy_cycles"]
 
-@dataclass(frozen=True)
-class LinkFigures:
-    """The figures of one profile. Bytes, cells and cycles as their names in spec/fabric.toml say."""
-
-    rate: int
-    overhead: int
-    ctl_bytes: int
-    ctl_spacing: int
-    start_slack: int
-    buffer_cells: int
-    update_cells: int
-    update_interval: int
-    max_beats: int
-    tx_fifo: int
-    tx_out: int
-    rx: int
-    credit: int
-    free: int
-    fifo_beats: int
+_ROWS = 4096  # beats that an end remembers: replay buffer, cable and receiver hold fewer
+_LOG_ROWS = 512
+_RECORD = sum(1 << kind for kind in (G_CREDIT, G_CREDITS, G_CTL, G_EV, G_PAUSE, G_STATE, G_UP))
+_END_OF_FRAME = 20  # bit of a header
 
 
-@cache
-def link_figures(roce: bool) -> LinkFigures:
-    """Figures of the native or RoCE profile, from spec/fabric.toml."""
-    s = spec()
-    return LinkFigures(
-        rate=s.integer("link.rate_bytes"),
-        overhead=s.integer("link.overhead_roce" if roce else "link.overhead_native"),
-        ctl_bytes=s.integer("link.ctl_bytes"),
-        ctl_spacing=s.cycles("link.ctl_spacing"),
-        start_slack=s.cycles("link.start_slack"),
-        buffer_cells=s.integer("link.buffer_cells"),
-        update_cells=s.integer("link.credit_update_cells"),
-        update_interval=s.cycles("link.credit_update_interval"),
-        max_beats=s.integer("frame.max_beats"),
-        tx_fifo=s.cycles("latency.link.tx_fifo"),
-        tx_out=s.cycles("latency.link.tx_out"),
-        rx=s.cycles("latency.link.rx"),
-        credit=s.cycles("latency.link.credit"),
-        free=s.cycles("latency.link.free"),
-        fifo_beats=s.integer("latency.link.fifo_beats"),
-    )
+def nothing(*_: int) -> None:
+    """A core that does not listen."""
 
 
-def phy_cycles(fec: str) -> tuple[int, int]:
-    """Delays (transmit, receive) of the PHY in cycles for ``fec`` = "llfec" or "kp4": sums of its parts."""
-    period = spec().value("clock.period_ns")
-    parts = spec().section(f"phy.{fec}")
+class Link(Component):
+    """One end. Give it a source and :func:`connect` it before the run.
 
-    def total(side: str) -> int:
-        return ceil(round(sum(float(c.value) for n, c in parts.items() if n.startswith(side)) / period, 6))
+    ``cfg`` configures it (docs/link.md); without, it is up from reset on with the project's figures, ``roce``, ``gate``
+    and the PHY's delays as given. ``on_credit(cycle, lane, cells)``, ``on_pause(cycle, lanes)`` and ``on_up(cycle, up)``
+    are called for ``m_credit``, ``m_pause`` and ``up`` with the cycle in which they show the value, one ahead.
 
-    return total("tx_"), total("rx_")
-
-
-def cable_cycles(metres: float, medium: str = "fibre") -> int:
-    """Delay of a cable of ``metres`` ("fibre" or "copper") in cycles, rounded up, 1 at least."""
-    ns = metres * spec().value(f"cable.ns_per_m_{medium}")
-    return max(1, ceil(round(ns / spec().value("clock.period_ns"), 6)))
-
-
-class LinkTx(Component):
-    """Transmit side. Give it ``source`` and ``far_rx`` before the run; ``free`` and ``credit_set`` as things happen.
-
-    ``flight`` is the number of cycles from a beat's leaving the serialiser to its being visible in
-    ``far_rx``; ``ctl_flight`` from a control set's leaving to its being visible behind the far PHY.
+    Kept when ``trace`` is set: ``accepted`` (cycle, beat); ``sent_beats`` (cycle of leaving, beat) of frames' beats,
+    replayed ones again; ``mac_tx``, ``mac_rx``, ``core_rx``: (cycle, last of a frame) of what passes the MAC's both
+    sides, pause frames too, and of what the core gets; ``sent_ctl`` (cycle of leaving, kind, number, data); ``events``
+    (cycle, number); ``credit_log`` (cycle, cells of lane 0).
     """
 
-    def __init__(self, kernel: Kernel, name: str, roce: bool, cnt_init: int = 0) -> None:
-        """``cnt_init``: value of CC and CF at reset, 0..65535, as the RTL's parameter CNT_INIT."""
+    def __init__(
+        self, kernel: Kernel, name: str, *, roce: bool = False, phy_tx: int | None = None, phy_rx: int | None = None,
+        gate: bool = True, lanes: int = 1, cfg: LinkCfg | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(kernel, name)
-        self.f = link_figures(roce)
-        self.source: Fifo[Beat] | None = None
-        self.far_rx: Fifo[Beat] | None = None
-        self.far_tx: LinkTx | None = None
-        self.flight = self.ctl_flight = 0
-        self.sent_beats: list[tuple[int, Beat]] = []  # at the cycle of leaving; kept when trace is set
-        self.sent_ctl: list[tuple[int, int]] = []
-        self.credit_log: list[tuple[int, int]] = [(0, self.f.buffer_cells)]
-        self.frames_log: list[tuple[int, int]] = [(0, 0)]
-        self.accepted: list[tuple[int, Beat]] = []
+        if cfg is None:
+            delays = {n: v for n, v in (("phy_tx", phy_tx), ("phy_rx", phy_rx)) if v is not None}
+            cfg = default_cfg(roce=int(roce), gate=int(gate), **delays)
+        self.config = LinkConfig(512, lanes, cfg)
+        self.rx: Fifo[Beat] = Fifo(1, None, f"{name}.rx")
+        self.on_credit: Callable[[int, int, int], None] = nothing
+        self.on_pause: Callable[[int, int], None] = nothing
+        self.on_up: Callable[[int, int], None] = nothing
         self.trace = False
-        self.frames = 0
-        # input FIFO: (earliest cycle to leave, beat)
-        self._fifo: deque[tuple[int, Beat]] = deque()
-        self._first_in = True
-        self._left_at = -1  # last cycle in which a beat left
-        # serialiser: backlog as it stands at cycle _backlog_at; idle cycles are accounted when asked
-        self._backlog = 0
-        self._backlog_at = 0
-        self._in_frame = False
-        # credits, modulo 2^16
-        self._cc = self._far_cf = cnt_init
-        self._credits_in: deque[tuple[int, int]] = deque()  # (visible in credits at, CF)
-        self._cf = self._cf_sent = cnt_init
-        self._freed: list[tuple[int, int]] = []  # (visible in CF at, cells)
-        self._ctl_at = -self.f.update_interval  # last control set; none yet: the interval has passed
+        self.accepted: list[tuple[int, Beat]] = []
+        self.sent_beats: list[tuple[int, Beat]] = []
+        self.sent_ctl: list[tuple[int, int, int, int]] = []
+        self.mac_tx: list[tuple[int, bool]] = []
+        self.mac_rx: list[tuple[int, bool]] = []
+        self.core_rx: list[tuple[int, bool]] = []
+        self.events: list[tuple[int, int]] = []
+        self.credit_log: list[tuple[int, int]] = [(0, 16 * cfg.cells * cfg.preset)]
+        self.up = bool(cfg.preset)
+        self.source: Fifo[Beat] | None = None
+        self.far: Link | None = None
+        self._i = 0
+        self._beats: list[Beat | None] = [None] * _ROWS
+        self._freed: list[tuple[int, int, int]] = []
+        self._pauses: deque[tuple[int, int]] = deque()
+        self._requests: set[int] = set()
+        self._next = -1
+        self._later = -1
 
     # -- inputs ------------------------------------------------------------------------------------
 
     def attach(self, source: Fifo[Beat]) -> None:
-        """Pull beats from ``source``."""
+        """The core's frames come from ``source``."""
         self.source = source
         source.consumer = self
+        if (first := source.head_cycle()) is not None:
+            self.wake(max(first, self.kernel.now))
 
-    def free(self, now: int, cells: int) -> None:
-        """The core gives back ``cells`` in cycle ``now`` (the present one or a later one)."""
-        insort(self._freed, (now + self.f.free, cells))
-        self.wake(now + self.f.free)
+    def free(self, now: int, cells: int, lane: int = 0) -> None:
+        """``free_cells`` of the core in cycle ``now``, not before the present one."""
+        insort(self._freed, (now, lane, cells))
+        self.wake(now)
 
-    def credit_set(self, now: int, cf: int) -> None:
-        """A control set with counter ``cf`` is visible behind the PHY at ``now``, not before the present."""
-        self._credits_in.append((now + self.f.credit, cf))
-        self.wake(now + self.f.credit)
+    def pause(self, now: int, lanes: int) -> None:
+        """``s_pause`` from cycle ``now`` on."""
+        self._pauses.append((now, lanes))
+        self.wake(now)
+
+    def retrain(self, now: int) -> None:
+        """``retrain_req`` in cycle ``now``."""
+        self._requests.add(now)
+        self.wake(now)
 
     # -- state -------------------------------------------------------------------------------------
 
-    def credits(self) -> int:
-        """Cells known to be free at the far end."""
-        return self.f.buffer_cells - ((self._cc - self._far_cf) & 0xFFFF)
-
-    def _backlog_now(self, now: int) -> int:
-        return max(0, self._backlog - self.f.rate * (now - self._backlog_at))
-
-    def tick(self, now: int) -> None:
-        f = self.f
-        while self._credits_in and self._credits_in[0][0] <= now:
-            self._far_cf = self._credits_in.popleft()[1]
-            if self.trace:
-                self._log(self.credit_log, now, self.credits())
-        while self._freed and self._freed[0][0] <= now:
-            self._cf = (self._cf + self._freed.pop(0)[1]) & 0xFFFF
-
-        backlog = self._backlog_now(now)
-        charge = self._control_set(now)
-        fill = len(self._fifo)
-        # pace and credits
-        if self._fifo:
-            earliest, beat = self._fifo[0]
-            if earliest > now:
-                self.wake(earliest)
-            elif backlog >= f.rate:
-                self.wake(now + (backlog - f.rate) // f.rate + 1)
-            elif self._in_frame or self.credits() >= f.max_beats:
-                charge += self._leave(now, beat)
-            # else: a control set wakes
-        if charge:
-            self._backlog = max(0, backlog + charge - f.rate)
-            self._backlog_at = now + 1
-        # input: room as the registers show it, before this cycle's departure
-        source = self.source
-        if source is not None and fill < f.fifo_beats and source.head(now) is not None:
-            beat = source.pop(now)
-            earliest = now + f.tx_fifo + (f.start_slack if self._first_in else 0)
-            self._first_in = beat.last
-            self._fifo.append((earliest, beat))
-            self.wake(earliest)
-            if self.trace:
-                self.accepted.append((now, beat))
-
-    def _leave(self, now: int, beat: Beat) -> int:
-        """The head leaves at ``now``; returns its wire time in bytes."""
-        self._fifo.popleft()
-        self._cc = (self._cc + 1) & 0xFFFF
-        self._in_frame = not beat.last
-        if self.far_rx is not None:
-            self.far_rx.push(now, beat, self.flight - self.far_rx.latency)
-        if beat.last:
-            self.frames += 1
-        if self.trace:
-            self.sent_beats.append((now, beat))
-            self._log(self.credit_log, now + 1, self.credits())
-            if beat.last:
-                self._log(self.frames_log, now + self.f.tx_out, self.frames & 0xFFFFFFFF)
-        self.wake(now + 1)
-        return len(beat.data) + (self.f.overhead if beat.last else 0)
-
-    def _control_set(self, now: int) -> int:
-        """Send a control set if one is due at ``now``; returns its wire time in bytes."""
-        f = self.f
-        unsaid = (self._cf - self._cf_sent) & 0xFFFF
-        if not unsaid:
-            return 0
-        due = self._ctl_at + (f.ctl_spacing if unsaid >= f.update_cells else f.update_interval)
-        if now < due:
-            self.wake(due)
-            return 0
-        self._ctl_at = now
-        self._cf_sent = self._cf
-        if self.trace:
-            self.sent_ctl.append((now, self._cf))
-        if self.far_tx is not None:
-            self.far_tx.credit_set(now + self.ctl_flight, self._cf)
-        return f.ctl_bytes
-
-    @staticmethod
-    def _log(log: list[tuple[int, int]], cycle: int, value: int) -> None:
-        """Append a change of a level; the last value of a cycle counts."""
-        if log and log[-1][0] == cycle:
-            log.pop()
-        if not log or log[-1][1] != value:
-            log.append((cycle, value))
-
-
-class Link:
-    """One end of a cable: ``tx`` and the FIFO ``rx`` whose items become visible at ``m_axis``'s cycle.
-
-    ``phy_tx``, ``phy_rx``: cycles, as in ``link_cfg_t``.
-    """
-
-    def __init__(
-        self, kernel: Kernel, name: str, *, roce: bool = False, phy_tx: int = 1, phy_rx: int = 1, cnt_init: int = 0
-    ) -> None:
-        self.name = name
-        self.phy_tx = phy_tx
-        self.phy_rx = phy_rx
-        self.tx = LinkTx(kernel, f"{name}.tx", roce, cnt_init)
-        self.rx: Fifo[Beat] = Fifo(1, None, f"{name}.rx")
-
-    def attach(self, source: Fifo[Beat]) -> None:
-        """The core's frames come from ``source``."""
-        self.tx.attach(source)
-
-    def free(self, now: int, cells: int) -> None:
-        """``free_cells`` of the core in cycle ``now``."""
-        self.tx.free(now, cells)
-
     @property
     def tx_latency(self) -> int:
-        """Cycles from leaving the serialiser to the link's cable side."""
-        return self.tx.f.tx_out + self.phy_tx
+        """Cycles from leaving to the link's cable side."""
+        return self.tx_out + self.config.cfg.phy_tx
+
+    @property
+    def tx_out(self) -> int:
+        """Cycles from leaving to the PHY."""
+        return spec().cycles("latency.link.tx_out")
+
+    def credits(self, lane: int = 0) -> int:
+        """Cells known to be free at the far end, as of the last cycle evaluated."""
+        return int(self._state.lane[self._i, lane, L_CREDITS])
+
+    def join(self, state: State, i: int, far: Link) -> None:
+        """:func:`connect` gives the end its state."""
+        self._state, self._i, self.far = state, i, far
+        self._r, self._n = state.r[i], state.n[i]
+        self._flight, self._room = int(state.p[i, P_FLIGHT]), int(state.p[i, P_FIFO])
+        self._base = int(state.p[i, P_BASE])
+        if not self.config.cfg.preset:
+            self.wake(0)
+
+    def tick(self, now: int) -> None:
+        state, i, r, n = self._state, self._i, self._r, self._n
+        if r[G_NOW] > now:
+            self._late(now)
+            return
+        self._inputs(now)
+        source = self.source
+        if source is not None and r[S_TAIL] - r[S_HEAD] < self._room and source.head(now) is not None:
+            beat = source.pop(now)
+            data = np.frombuffer(beat.data, np.uint8)
+            row = offer(state, i, now, data, int(beat.last), 0)
+            self._beats[row - self._base] = beat
+            if self.trace:
+                self.accepted.append((now, beat))
+        one(state, i, now)
+        if r[X_SENT]:
+            assert self.far is not None
+            # what only says again what is known does not keep a run going
+            self.far.wake(now + self._flight, idle=bool(r[X_QUIET_SET]) and not n[N_OUT])
+        if n[N_OUT]:
+            n[N_OUT] = 0
+            if self.trace:
+                self._left(now, *(int(x) for x in state.out[i, 0, 1:]))
+        if n[N_M]:
+            n[N_M] = 0
+            self._deliver(now, *(int(x) for x in state.m[i, 0, 1:]))
+        if n[N_LOG]:
+            rows = state.log[i, : n[N_LOG]].tolist()
+            n[N_LOG] = 0
+            self._noted(rows)
+        wake = int(r[X_WAKE])
+        if source is not None and r[S_TAIL] - r[S_HEAD] < self._room and (head := source.head_cycle()) is not None:
+            wake = min(wake, max(now + 1, head))
+        self._schedule(now, wake, int(r[X_LATER]))
+
+    def _late(self, now: int) -> None:
+        """What came in a cycle that was evaluated already: neither shows before the next one."""
+        while self._freed and self._freed[0][0] <= now:
+            _, lane, cells = self._freed.pop(0)
+            freed = self._state.lane[self._i, lane]
+            if self._r[B_UP]:
+                freed[L_CF] = (freed[L_CF] + cells) & M15
+        while self._pauses and self._pauses[0][0] <= now:
+            self._r[I_PAUSE] = self._r[S_SP] = self._pauses.popleft()[1]
+        self.wake(now + 1)
+
+    def _inputs(self, now: int) -> None:
+        while self._freed and self._freed[0][0] <= now:
+            _, lane, cells = self._freed.pop(0)
+            self._state.lane[self._i, lane, L_FREE] += cells
+        while self._pauses and self._pauses[0][0] <= now:
+            self._r[I_PAUSE] = self._pauses.popleft()[1]
+        self._r[I_REQ] = now in self._requests
+
+    def _schedule(self, now: int, wake: int, later: int) -> None:
+        """Wakes that are not asked for already."""
+        if wake < 1 << 60 and (self._next <= now or wake < self._next):
+            self._next = wake
+            self.wake(wake)
+        if later < 1 << 60 and (self._later <= now or later < self._later):
+            self._later = later
+            self.wake(later, idle=True)
+
+    def _left(self, now: int, ref: int, meta: int, trailer: int) -> None:
+        """A beat went to the cable."""
+        kind = meta >> O_KIND & 3
+        last = bool(meta >> O_LAST & 1) and bool(self.config.cfg.roce or trailer >> _END_OF_FRAME & 1)
+        at = now + self.tx_out
+        self.mac_tx.append((at, last))
+        assert self.far is not None
+        self.far.mac_rx.append((now + self._flight, last))
+        if kind != PFC_FRAME and ref >= 0:
+            beat = self._beats[ref - self._base]
+            assert beat is not None
+            self.sent_beats.append((now, beat if kind == NEW else Beat(beat.data, last)))
+
+    def _deliver(self, now: int, ref: int, meta: int) -> None:
+        """A beat shows at ``m_axis`` in the next cycle."""
+        assert self.far is not None
+        last = bool(meta >> O_LAST & 1)
+        damaged = meta >> O_FIRST & 1
+        if ref < 0:
+            beat = Beat(b"\0", last)
+        else:
+            sent = self.far._beats[ref - self.far._base]
+            assert sent is not None
+            beat = Beat(sent.data, last, "damaged" if damaged else None)
+        if self.trace:
+            self.core_rx.append((now + 1, last))
+        self.rx.push(now, beat)
+
+    def _noted(self, rows: list[list[int]]) -> None:
+        for cycle, kind, a, b in rows:
+            if kind == G_CREDIT:
+                self.on_credit(cycle, a, b)
+            elif kind == G_PAUSE:
+                self.on_pause(cycle, a)
+            elif kind == G_UP:
+                self.up = bool(a)
+                self.on_up(cycle, a)
+            elif not self.trace:
+                continue
+            elif kind == G_CREDITS and a == 0:
+                self.credit_log.append((cycle, b))
+            elif kind == G_CTL:
+                self.sent_ctl.append((cycle, a & 0xFF, a >> 20, b))
+            elif kind == G_EV:
+                self.events.append((cycle, a))
 
 
 def connect(a: Link, b: Link, cable: int) -> None:
     """Put a cable of ``cable`` cycles between two ends."""
-    for here, there in ((a, b), (b, a)):
-        here.tx.far_rx = there.rx
-        here.tx.far_tx = there.tx
-        here.tx.ctl_flight = here.tx_latency + cable + there.phy_rx
-        here.tx.flight = here.tx.ctl_flight + there.tx.f.rx
+    none = PhyErrors()
+    state = pair(
+        (a.config, b.config), cable, (_ROWS, _ROWS), (none, none), rows=_LOG_ROWS, mask=_ROWS - 1, record=_RECORD
+    )
+    a.join(state, 0, b)
+    b.join(state, 1, a)

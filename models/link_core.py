@@ -55,11 +55,13 @@ from models.link_state import (
     N_M,
     N_OUT,
     N_POOL,
+    P_BASE,
     P_BB,
     P_CORE_ALL,
     P_ERRORS,
     P_FLIGHT,
     P_LANES,
+    P_MASK,
     P_PHY_RX,
     P_RATE,
     P_ROCE,
@@ -70,6 +72,7 @@ from models.link_state import (
     S_ACKED,
     S_BACKLOG,
     S_COUNT,
+    S_END,
     S_N,
     S_RUN,
     S_TIMER_AT,
@@ -91,7 +94,10 @@ from models.link_state import (
     X_AT_LEVEL,
     X_CUT,
     X_FAULT,
+    X_LAST_SIG,
     X_PROGRESS,
+    X_SENT,
+    Array,
     Plan,
     State,
 )  # fmt: skip
@@ -108,6 +114,7 @@ from models.phy_errors import (
     phy_trailer,
 )  # fmt: skip
 from models.link_train import changes, judge_set, train
+from models.link_wake import when
 
 DONE, FULL, POOL_FULL = range(3)
 _MARGIN = 128  # rows that a cycle writes to a log at most
@@ -328,8 +335,30 @@ def run(s: State, plan: Plan, until: int) -> int:
 
 @compiled
 def one(s: State, i: int, t: int) -> None:
-    """One cycle of one end."""
+    """One cycle of one end, for the event kernel: X_WAKE, X_LATER, and X_SENT: whether something went to the cable."""
+    r, w = s.r[i], s.line[i, t & (LINE - 1)]
     step(s, i, t)
+    r[X_SENT] = 1 if w[W_KIND] or w[W_REF] != -1 or w[W_SIG] != r[X_LAST_SIG] else 0
+    r[X_LAST_SIG] = w[W_SIG]
+    when(s, i, t)
+
+
+@compiled
+def offer(s: State, i: int, t: int, data: Array, last: int, user: int) -> int:
+    """A beat that the core offers in cycle ``t`` and the link takes in it, for the event kernel; its row."""
+    r, p = s.r[i], s.p[i]
+    row = p[P_BASE] + (r[S_END] & p[P_MASK])
+    r[S_END] += 1
+    count = len(data)
+    for n in range(p[P_BB]):
+        s.data[row, n] = data[n] if n < count else 0
+    s.count[row] = count
+    s.last[row] = last
+    s.user[row] = user
+    s.head[row] = s.data[row, 15] >> 5 if p[P_ROCE] else s.data[row, 0] >> 4
+    s.share[row] = share(s.crc, s.data[row], count if p[P_ROCE] else p[P_BB])
+    s.earliest[row] = t
+    return row
 
 
 @compiled

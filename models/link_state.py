@@ -44,7 +44,7 @@ R_NO_ANSWER, R_NO_PROGRESS, R_FAR_RESTART, R_SEQUENCE, R_LIMIT = 8, 16, 32, 64, 
  B_RETRAINS, B_SIG, B_OLD_STATE,
  C_FRAME, C_LANE, C_AT, C_EMPTY,
  X_PROGRESS, X_LEAVES, X_QUIET_SET, X_CUT, X_ALLOW, X_FAULT, X_AT_LEVEL,
- NR) = range(94)  # fmt: skip
+ X_WAKE, X_LATER, X_SENT, X_LAST_SIG, NR) = range(98)  # fmt: skip
 
 # columns of State.lane
 (L_CC, L_FAR_CF, L_CF, L_SAID, L_DUE, L_CREDIT, L_CREDITS, L_QUANTA, L_FREE, L_FREE_NEXT, L_HELD, L_UNSAID,
@@ -100,7 +100,6 @@ class State(NamedTuple):
     count: Array  # (beats)
     last: Array  # (beats)
     user: Array  # (beats)
-    first: Array  # (beats)
     head: Array  # (beats) number of the lane as the first beat says
     share: Array  # (beats)
     earliest: Array  # (beats)
@@ -134,7 +133,7 @@ def empty(width: int, beats: int, room: int, rows: int, pool: int, sides: tuple[
         was=zeros(2, NW), rec=zeros(2, room, NX), ends=zeros(2, 2 * room), pipe=zeros(2, PIPE, NV),
         store=zeros(2, STORE, NT), queue=zeros(2, QUEUE, NQ), n=zeros(2, NN), log=zeros(2, rows, 4),
         out=zeros(2, rows, 4), m=zeros(2, rows, 3), crc=zeros(1, 1), data=np.zeros((beats, width), np.uint8),
-        count=zeros(beats), last=zeros(beats), user=zeros(beats), first=zeros(beats), head=zeros(beats),
+        count=zeros(beats), last=zeros(beats), user=zeros(beats), head=zeros(beats),
         share=zeros(beats), earliest=zeros(beats), taken=np.full(beats, -1, i64),
         pool=np.zeros((pool, width), np.uint8), pool_share=zeros(pool), st=sides[0], key=sides[1],
     )  # fmt: skip

@@ -107,8 +107,7 @@ def load(state: State, rows: slice, config: LinkConfig, stim: EndStimulus) -> No
         raise ValueError(f"count is {count.min()} to {count.max()}; allowed: 1 to {config.beat}")
     data = state.data[rows]
     data[:] = np.where(np.arange(config.beat) < count[:, None], stim.data, 0)
-    first = np.concatenate([[1], last[:-1]])
-    state.count[rows], state.last[rows], state.first[rows] = count, last, first
+    state.count[rows], state.last[rows] = count, last
     state.user[rows] = np.asarray(stim.user, np.int64) & last
     state.head[rows] = data[:, 15] >> 5 if config.cfg.roce else data[:, 0] >> 4
     state.earliest[rows] = np.maximum(stim.cycle, 1)
