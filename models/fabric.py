@@ -7,12 +7,13 @@ of the RTL's (``tb/fabric/waterfall.py`` walks both).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from models.kernel import Beat, Kernel
 from models.link import Link, connect
 from models.nic import Nic, NicConfig, Pump
+from models.protocol import LinkCfg
 from models.spec import spec
 from models.stamps import Stamps
 from models.switch import Switch
@@ -26,35 +27,43 @@ USED = ((0, 1, LEAF_UP), (0, 1), (0, LEAF_UP))  # ports with a link, by switch
 
 @dataclass(frozen=True)
 class Net:
-    """``topology`` as ``cfg_topology``; cycles of cables and PHY sides; format; prefix of the destinations."""
+    """``topology`` as ``cfg_topology``; cycles of a cable; configuration of every cable end (the switches' wait for
+    nothing, whatever it says); format; prefix of the destinations."""
 
     topology: int
     cable: int
-    phy_tx: int
-    phy_rx: int
+    link: LinkCfg
     roce: bool
     prefix: int
 
 
 def stamp_cable(stamps: Stamps, name: str, link: Link, cable: int, far: str, far_link: Link) -> None:
-    """Stamps of one direction of a cable after a run: ``link`` sends, ``far_link`` receives."""
-    mac_tx, core_tx = stamps.first(f"{name}.mac_tx"), stamps.first(f"{name}.core_tx")
-    for cycle, beat in link.tx.accepted:
+    """Stamps of one direction of a cable after a run: ``link`` sends, ``far_link`` receives. Pause frames count where
+    rtl/link/link_taps.sv sees them: everywhere but at the cores."""
+    core_tx, core_rx = stamps.first(f"{name}.core_tx"), stamps.first(f"{far}.core_rx")
+    for cycle, beat in link.accepted:
         core_tx(cycle, beat.last)
-    for cycle, beat in link.tx.sent_beats:
-        mac_tx(cycle + link.tx.f.tx_out, beat.last)
-    for mac in stamps.cycles.get(f"{name}.mac_tx", ()):
-        at = mac
-        for place, delay in (
-            (f"{name}.phy_tx", link.phy_tx), (f"{far}.phy_rx", cable), (f"{far}.mac_rx", far_link.phy_rx),
-            (f"{far}.core_rx", far_link.tx.f.rx),
-        ):  # fmt: skip
-            at += delay
-            stamps.add(place, at)
+    for cycle, last in far_link.core_rx:
+        core_rx(cycle, last)
+    for place, late in (
+        (f"{name}.mac_tx", 0), (f"{name}.phy_tx", link.config.cfg.phy_tx), (f"{far}.phy_rx", link.config.cfg.phy_tx + cable),
+    ):  # fmt: skip
+        first = stamps.first(place)
+        for cycle, last in link.mac_tx:
+            first(cycle + late, last)
+    mac_rx = stamps.first(f"{far}.mac_rx")
+    for cycle, last in far_link.mac_rx:
+        mac_rx(cycle, last)
 
 
-def lost(_now: int, _beat: Beat) -> None:
-    """Where frames go at a port without a link."""
+def _lost(switch: Switch, port: int, roce: bool) -> Callable[[int, Beat], None]:
+    """Where frames go at a port without a link; their cells come free at once."""
+
+    def lose(now: int, _beat: Beat) -> None:
+        if not roce:
+            switch.credit(now, port, 1)
+
+    return lose
 
 
 class Fabric:
@@ -69,10 +78,18 @@ class Fabric:
         self.kernel = Kernel()
         self.stamps = Stamps()
         self.nics = [
-            Nic(self.kernel, name, config, phy_tx=net.phy_tx, phy_rx=net.phy_rx, stamps=self.stamps)
+            Nic(self.kernel, name, config, link=net.link, stamps=self.stamps)
             for name, config in zip(("nic_a", "nic_b"), nics, strict=True)
         ]
-        self.switches = [Switch(self.kernel, name, ports=PORTS, roce=net.roce, prefix=net.prefix) for name in SWITCHES]
+        s = spec()
+        pause = (s.integer("profile.roce.xoff"), s.integer("profile.roce.xon"))
+        self.switches = [
+            Switch(
+                self.kernel, name, ports=PORTS, roce=net.roce, prefix=net.prefix, cells=s.integer("switch.node_cells"),
+                pause=pause if net.roce else None, credits=None if net.roce else 16 * net.link.cells,
+            )
+            for name in SWITCHES
+        ]  # fmt: skip
         for switch in self.switches:
             switch.trace = True
         for which, destination, port in table:
@@ -91,20 +108,23 @@ class Fabric:
             self._join(self._port(2, LEAF_UP), self._port(1, 1))
         for name, switch, used in zip(SWITCHES, self.switches, USED, strict=True):
             for port in set(range(PORTS)) - set(used):
-                Pump(self.kernel, f"{name}.p{port}", switch.out[port], lost)
+                Pump(self.kernel, f"{name}.p{port}", switch.out[port], _lost(switch, port, net.roce))
 
     def _port(self, which: int, port: int) -> tuple[str, Link]:
         """A link at a switch's port."""
         switch, name = self.switches[which], f"{SWITCHES[which]}.p{port}"
-        link = Link(self.kernel, name, roce=self.net.roce, phy_tx=self.net.phy_tx, phy_rx=self.net.phy_rx)
+        link = Link(self.kernel, name, cfg=replace(self.net.link, gate=0))
         link.attach(switch.out[port])
         switch.attach(port, link.rx)
         switch.freed[port] = link.free
+        switch.paused[port] = link.pause
+        link.on_credit = lambda cycle, _lane, cells: switch.credit(cycle, port, cells)
+        link.on_pause = lambda cycle, lanes: switch.pause(cycle, port, lanes)
         return name, link
 
     def _join(self, a: tuple[str, Link], b: tuple[str, Link]) -> None:
         for _, link in (a, b):
-            link.tx.trace = True
+            link.trace = True
         connect(a[1], b[1], self.net.cable)
         self._cables += [(*a, *b), (*b, *a)]
 
@@ -127,4 +147,4 @@ class Fabric:
     def cable_beats(self, n: int) -> list[tuple[int, Beat]]:
         """What NIC ``n`` put on its cable, at the cycle of the cable side."""
         link = self.nics[n].link
-        return [(cycle + link.tx_latency, beat) for cycle, beat in link.tx.sent_beats]
+        return [(cycle + link.tx_latency, beat) for cycle, beat in link.sent_beats]

@@ -15,7 +15,7 @@ from models.doorbell import Doorbell, Read, Response
 from models.kernel import Beat, Component, Fifo, Kernel
 from models.link import Link
 from models.memory import Memory, MemoryTiming, Poke, ReadBeat, Windows
-from models.protocol import DoorbellCfg, Mr, RdmaCfg, WireCfg
+from models.protocol import DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.rdma import Rdma
 from models.rdma_parts import Write, WriteBeat
 from models.spec import spec
@@ -87,19 +87,20 @@ class NicConfig:
 
 
 class Nic:
-    """One NIC with its memory. Stores go in through ``doorbell``; ``link`` is to be connected to a cable.
+    """One NIC with its memory. Stores go in through ``doorbell``; ``link``, configured by the argument of that name, is to
+    be connected to a cable.
 
     ``responses``: (cycle, BRESP) of the UAR page.
     """
 
     def __init__(
-        self, kernel: Kernel, name: str, config: NicConfig, *, phy_tx: int, phy_rx: int, stamps: Stamps | None = None
+        self, kernel: Kernel, name: str, config: NicConfig, *, link: LinkCfg, stamps: Stamps | None = None
     ) -> None:
         self.stamps = stamps or Stamps()
         self.doorbell = Doorbell(kernel, f"{name}.doorbell", config.doorbell)
         self.rdma = Rdma(kernel, f"{name}.rdma", config.rdma, config.regions)
         self.wire_tx = WireTx(kernel, f"{name}.wire_tx", config.wire)
-        self.link = Link(kernel, f"{name}.link", roce=bool(config.wire.roce), phy_tx=phy_tx, phy_rx=phy_rx)
+        self.link = Link(kernel, f"{name}.link", cfg=link)
         self.wire_rx = WireRx(kernel, f"{name}.wire_rx", config.wire, self.link.free)
         self.memory = Memory(kernel, f"{name}.memory", config.timing, config.windows, config.image, config.pokes)
         self.responses: list[tuple[int, int]] = []

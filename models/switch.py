@@ -3,11 +3,13 @@
 
 The rules are those of docs/switch.md. The switch pulls beats from what is attached (:meth:`Switch.attach`; a link's
 ``rx``, or a player's FIFO) and pushes into ``out[o]``, from which a link or a sink pulls. ``freed[i]`` is called with
-(cycle, cells) for every ``free_cells`` that is not zero. All ports are up; frames have one way each.
+(cycle, cells) for every ``free_cells`` that is not zero, ``paused[i]`` with (cycle, level) when ``s_pause`` changes, in
+the cycle before. All ports are up; frames have one way each.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -19,10 +21,12 @@ from models.switch_header import headers
 from models.switch_state import (
     ALL,
     BOOKED,
+    CREDIT,
     INSIDE,
     K_DROP,
     K_FREE,
     K_GRANT,
+    K_PAUSE,
     K_STORED,
     K_TAKE,
     LIVE,
@@ -31,7 +35,10 @@ from models.switch_state import (
     META_LAST,
     NEXT,
     NH,
+    NOW,
     OPEN,
+    PAUSE_BEFORE,
+    PEND,
     UNKNOWN,
     UNSETTLED,
     Feed,
@@ -44,13 +51,15 @@ _LOG_ROWS = 8192
 _FIRST_ROOM = 1024
 
 
-def nothing(_cycle: int, _cells: int) -> None:
-    """A core that does not listen to ``free_cells``."""
+def nothing(_cycle: int, _value: int) -> None:
+    """A link that does not listen to ``free_cells`` or ``s_pause``."""
 
 
 class Switch(Component):
     """The switch. Set the table (:meth:`route`) before frames arrive.
 
+    ``pause``: xoff and xon, where the switch pauses its far ends (cfg_pfc); ``credits``: cells of an output's far end,
+    where the switch counts them (cfg_credit_en, :meth:`credit`). One lane.
     ``prefix``: ``destination >> 10`` of the known destinations. ``unknown_log``: (cycle, frames dropped so far) as a
     counter behind the drop port shows it. Kept when ``trace`` is set: ``grants`` (cycle, input, output) and
     ``stored_log`` (cycle at which a frame's first beat is decided to be stored, input).
@@ -58,14 +67,17 @@ class Switch(Component):
 
     def __init__(
         self, kernel: Kernel, name: str, *, ports: int = 8, roce: bool = False, prefix: int = 0,
-        cells: int | None = None, egress: int | None = None,
+        cells: int | None = None, egress: int | None = None, pause: tuple[int, int] | None = None,
+        credits: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__(kernel, name)
+        xoff, xon = pause or (0, 0)
         self.config = SwitchConfig(
-            ports, cells=cells, egress=egress, roce=roce, prefix=prefix, groups=max(64, 1 << (ports - 1).bit_length())
-        )
+            ports, cells=cells, egress=egress, roce=roce, prefix=prefix, groups=max(64, 1 << (ports - 1).bit_length()),
+            pfc=pause is not None, xoff=xoff, xon=xon, credit_en=credits is not None, credit_init=credits or 0,
+        )  # fmt: skip
         self.ports = ports
-        kinds = sum(1 << k for k in (K_DROP, K_FREE, K_GRANT, K_STORED, K_TAKE))
+        kinds = sum(1 << k for k in (K_DROP, K_FREE, K_GRANT, K_PAUSE, K_STORED, K_TAKE))
         self._shape = shape(self.config, kinds, outside=True)
         self._state = fresh(self._shape, self.config.groups, np.zeros((_LOG_ROWS, 4), np.int64))
         self._state.m[LIVE] = self._state.m[ALL]
@@ -76,6 +88,9 @@ class Switch(Component):
         for fifo in self.out:
             fifo.producer = self
         self.freed: list[Callable[[int, int], None]] = [nothing] * ports
+        self.paused: list[Callable[[int, int], None]] = [nothing] * ports
+        self._credits: list[tuple[int, int, int]] = []  # cycle, output, cells
+        self._pauses: list[tuple[int, int, int]] = []
         self.unknown_log: list[tuple[int, int]] = [(0, 0)]
         self.grants: list[tuple[int, int, int]] = []
         self.stored_log: list[tuple[int, int]] = []
@@ -92,13 +107,36 @@ class Switch(Component):
         index = destination & ((1 << self.config.addr_w) - 1)
         self._state.table[index] = port if port < self.ports else -1
 
+    def credit(self, now: int, o: int, cells: int) -> None:
+        """``m_credit`` of output ``o`` in cycle ``now``."""
+        insort(self._credits, (now, o, cells))
+        self.wake(now)
+
+    def pause(self, now: int, o: int, level: int) -> None:
+        """``m_pause`` of output ``o`` from cycle ``now`` on."""
+        insort(self._pauses, (now, o, level))
+        self.wake(now + 1)
+
+    def _levels(self, now: int) -> bool:
+        """Credits and pauses that this cycle counts; whether there are credits."""
+        while self._pauses and self._pauses[0][0] < now:  # the register behind m_pause
+            _, o, level = self._pauses.pop(0)
+            self._state.ol[o, 0, PAUSE_BEFORE] = level
+        came = False
+        while self._credits and self._credits[0][0] <= now:
+            _, o, cells = self._credits.pop(0)
+            late = self._state.g[NOW] > now  # evaluated already: the next cycle shows them all the same
+            self._state.ol[o, 0, CREDIT if late else PEND] += cells
+            came = True
+        return came
+
     def attach(self, i: int, rx: Fifo[Beat]) -> None:
         """Input ``i`` pulls from ``rx``."""
         self._rx[i] = rx
         rx.consumer = self
 
     def tick(self, now: int) -> None:
-        came = False
+        came = self._levels(now)
         inside = self._state.inp[:, INSIDE]
         for i, rx in enumerate(self._rx):
             # tready, as the registers show it; the core comes to the same result and takes the beat in this cycle
@@ -171,6 +209,8 @@ class Switch(Component):
             elif kind == K_FREE:
                 at = cycle
                 freed[port] = freed.get(port, 0) + 1
+            elif kind == K_PAUSE:
+                self.paused[port](cycle, value)
             elif kind == K_DROP:
                 if value == UNKNOWN:
                     self._unknown(cycle)
