@@ -46,7 +46,8 @@ def stamp_cable(stamps: Stamps, name: str, link: Link, cable: int, far: str, far
     for cycle, last in far_link.core_rx:
         core_rx(cycle, last)
     for place, late in (
-        (f"{name}.mac_tx", 0), (f"{name}.phy_tx", link.config.cfg.phy_tx), (f"{far}.phy_rx", link.config.cfg.phy_tx + cable),
+        (f"{name}.mac_tx", 0), (f"{name}.phy_tx", link.config.cfg.phy_tx),
+        (f"{far}.phy_rx", link.config.cfg.phy_tx + cable),
     ):  # fmt: skip
         first = stamps.first(place)
         for cycle, last in link.mac_tx:

@@ -46,12 +46,10 @@ from models.link_state import (
     P_BASE,
     P_FIFO,
     P_FLIGHT,
-    P_MASK,
     PFC_FRAME,
     S_HEAD,
     S_SP,
     S_TAIL,
-    UP,
     X_LATER,
     X_QUIET_SET,
     X_SENT,
@@ -77,9 +75,10 @@ def nothing(*_: int) -> None:
 class Link(Component):
     """One end. Give it a source and :func:`connect` it before the run.
 
-    ``cfg`` configures it (docs/link.md); without, it is up from reset on with the project's figures, ``roce``, ``gate``
-    and the PHY's delays as given. ``on_credit(cycle, lane, cells)``, ``on_pause(cycle, lanes)`` and ``on_up(cycle, up)``
-    are called for ``m_credit``, ``m_pause`` and ``up`` with the cycle in which they show the value, one ahead.
+    ``cfg`` configures it (docs/link.md); without, it is up from reset on with the project's figures, ``roce``,
+    ``gate`` and the PHY's delays as given. ``on_credit(cycle, lane, cells)``, ``on_pause(cycle, lanes)`` and
+    ``on_up(cycle, up)`` are called for ``m_credit``, ``m_pause`` and ``up`` with the cycle in which they show the
+    value, one ahead.
 
     Kept when ``trace`` is set: ``accepted`` (cycle, beat); ``sent_beats`` (cycle of leaving, beat) of frames' beats,
     replayed ones again; ``mac_tx``, ``mac_rx``, ``core_rx``: (cycle, last of a frame) of what passes the MAC's both

@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from models.link_crc import tables
-from models.link_log import note  # noqa: F401  # compiled along with the core
 from models.link_state import (
     B_FAR_CELLS,
     B_RX_ON,
     B_STATE,
     B_TX_ON,
     B_UP,
-    C_EMPTY,
     I_DRAINED,
     I_ENABLE,
     K_ACK_AT,
@@ -179,7 +177,7 @@ def _reset(state: State, i: int) -> None:
     r[S_N] = r[S_S] = p[P_SEQ]
     r[S_ACKED] = (p[P_SEQ] - 1) & M20
     r[K_AT] = r[K_ACK_AT] = r[K_CF_AT] = r[K_INIT_AT] = r[S_SAID_AT] = NEVER
-    r[I_DRAINED] = r[X_ALLOW] = r[C_EMPTY] = 1
+    r[I_DRAINED] = r[X_ALLOW] = 1
     for column in (L_CC, L_FAR_CF, L_CF, L_SAID):
         state.lane[i, : p[P_LANES], column] = p[P_CNT]
 

@@ -133,7 +133,7 @@ def choose(s: Any, i: int, t: int) -> bool:
                 kind = CF
                 r[K_TURN] = 0
                 r[X_QUIET_SET] = 1 if most == 0 else 0
-        if kind == ACK or kind == NACK:
+        if kind in (ACK, NACK):
             num = (r[R_E] - 1) & M20
             r[K_UNACKED] = r[K_DUP] = 0
             r[K_ACK_AT] = r[K_ACK_REF] = t

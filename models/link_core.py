@@ -101,6 +101,8 @@ from models.link_state import (
     Plan,
     State,
 )  # fmt: skip
+from models.link_train import changes, judge_set, train
+from models.link_wake import when
 from models.phy_errors import (
     AGAIN,
     LOST,
@@ -113,8 +115,6 @@ from models.phy_errors import (
     phy_set_lost,
     phy_trailer,
 )  # fmt: skip
-from models.link_train import changes, judge_set, train
-from models.link_wake import when
 
 DONE, FULL, POOL_FULL = range(3)
 _MARGIN = 128  # rows that a cycle writes to a log at most
@@ -242,7 +242,7 @@ def step(s: Any, i: int, t: int) -> None:
 
     credits_known(s, i, t)
     changes(s, i, t, state, up, reason)
-    sig = 1 if state == INIT or state == UP else 0
+    sig = 1 if state in (INIT, UP) else 0
     if sig != r[B_SIG]:
         r[B_SIG] = sig
         note(s, i, t + 1 + p[P_TX_AT], G_SIG, sig, 0)
@@ -281,10 +281,9 @@ def _core(s: Any, i: int, t: int, go: bool) -> None:
     if r[M_VALID]:
         if r[C_FRAME] == 0:
             ref = r[M_REF]
+            lane = s.pool[-2 - ref, 15] >> 5 if p[P_ROCE] else s.pool[-2 - ref, 0] >> 4
             if ref >= 0:
                 lane = s.head[ref]
-            else:
-                lane = s.pool[-2 - ref, 15] >> 5 if p[P_ROCE] else s.pool[-2 - ref, 0] >> 4
             r[C_LANE] = lane if lane < lanes else 0
         r[C_FRAME] = 1 - r[M_LAST]
         s.lane[i, r[C_LANE], L_HELD] += 1

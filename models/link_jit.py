@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decorators of the link's compiled core: those of ``switch_jit``, with cached code named after the link's own files."""
+"""Decorators of the link's compiled core: those of ``switch_jit``, with cached code named after the link's files."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def _roce(s: Any, i: int, t: int, what: int, v: Any) -> int:
     """F1, F2; the lanes whose quanta are set."""
     if what == LONG:
         event(s, i, t, E_LONG, 0)
-    if v[V_CUT] or what == BAD or what == BROKEN:
+    if v[V_CUT] or what in (BAD, BROKEN):
         event(s, i, t, E_FCS, 0)
     if what != GOOD:
         return 0

@@ -171,7 +171,7 @@ def judge_set(s: Any, i: int, t: int, n: int, e: int, on: int, began: bool) -> i
     kind, num, data = r[J_KIND], r[J_NUM], r[J_DATA]
     r[J_KIND] = 0
     r[X_PROGRESS] = 0
-    if kind == ACK or kind == NACK:
+    if kind in (ACK, NACK):
         if on == 0 or s.p[i, P_ROCE]:
             return 0
         ahead = (num - r[S_ACKED]) & M20

@@ -49,8 +49,8 @@ def _none() -> Array:
 
 @dataclass
 class EndStimulus:
-    """What is done to an end. Beats: ``data`` (n, bytes of a beat), ``count`` of valid bytes, ``last``, ``user`` (counts
-    with the last), ``cycle`` (the earliest; offered then, or when the beat before was accepted).
+    """What is done to an end. Beats: ``data`` (n, bytes of a beat), ``count`` of valid bytes, ``last``, ``user``
+    (counts with the last), ``cycle`` (the earliest; offered then, or when the beat before was accepted).
 
     ``go``: pattern, bit (cycle modulo length), None: every cycle; ``free_all``: the core frees all that it holds.
     ``enable`` (before: as configured), ``retrain_req``, ``s_pause`` (0 before), ``drained`` (1 before; it is what is
@@ -157,8 +157,8 @@ class _Logs:
 def simulate_link(
     a: LinkConfig, b: LinkConfig, cable: int, stim: LinkStimulus, cycles: int, *, record: int = -1
 ) -> LinkOutcome:
-    """Run ``cycles`` cycles from reset on, over ``cable`` cycles each way. ``record``: set of the kinds of models/link_state.py
-    (G_...) to note; all. Raises ValueError for what cannot be."""
+    """Run ``cycles`` cycles from reset on, over ``cable`` cycles each way. ``record``: set of the kinds to note (G_...
+    of models/link_state.py); all. Raises ValueError for what cannot be."""
     ends, stims = (a, b), (stim.a, stim.b)
     beats = (len(stim.a.count), len(stim.b.count))
     state = pair(

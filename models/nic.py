@@ -87,8 +87,8 @@ class NicConfig:
 
 
 class Nic:
-    """One NIC with its memory. Stores go in through ``doorbell``; ``link``, configured by the argument of that name, is to
-    be connected to a cable.
+    """One NIC with its memory. Stores go in through ``doorbell``; ``link``, configured by the argument of that name,
+    is to be connected to a cable.
 
     ``responses``: (cycle, BRESP) of the UAR page.
     """

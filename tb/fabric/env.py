@@ -7,7 +7,7 @@ from typing import Any
 
 from models import cqe, wqe
 from models.fabric import Fabric, Net
-from models.link import cable_cycles, phy_cycles
+from models.link import cable_cycles
 from models.nic import NicConfig
 from models.protocol import CQE, WQE
 from models.spec import spec
@@ -26,6 +26,7 @@ from tb.fabric.experiment import (
     Experiment,
     Message,
     expected_memory,
+    link_cfg,
     memory_timing,
     prefix,
     receives,
@@ -49,10 +50,7 @@ SCAPY_FRAMES = 400  # scapy and the bitwise VCRC take some ms a frame: of more, 
 def model_of_item(item: PhaseItem) -> Fabric:
     """The fabric's model with the item's experiment; stores are the caller's."""
     exp: Experiment = item.info["experiment"]
-    phy_tx, phy_rx = phy_cycles(exp.fec)
-    net = Net(
-        int(exp.topology), cable_cycles(spec().value("cable.length_m")), phy_tx, phy_rx, exp.roce, prefix(exp)
-    )  # fmt: skip
+    net = Net(int(exp.topology), cable_cycles(spec().value("cable.length_m")), link_cfg(exp), exp.roce, prefix(exp))
     nics = []
     for suffix, me, peer, _, _ in exp.sides():
         s = item.info[suffix]

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Any
 
 from models import wqe
-from models.link import cable_cycles, phy_cycles
+from models.link import cable_cycles, default_cfg
 from models.memory import LINE, MemoryTiming, Poke, WindowTiming
 from models.protocol import WQE, DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.spec import spec
@@ -135,10 +135,14 @@ def table(exp: Experiment) -> list[tuple[int, int, int]]:
     return [(switch, to[end], port) for (switch, end), port in (ports | dict(exp.astray)).items() if port is not None]
 
 
+def link_cfg(exp: Experiment) -> LinkCfg:
+    """Configuration of every cable end."""
+    return default_cfg(roce=int(exp.roce), kp4=int(exp.fec == "kp4"))
+
+
 def net_cfg(exp: Experiment) -> int:
     """Word of ``net.cfg``: topology, cable, format, prefix, link."""
-    phy_tx, phy_rx = phy_cycles(exp.fec)
-    link = LinkCfg(roce=int(exp.roce), phy_tx=phy_tx, phy_rx=phy_rx)
+    link = link_cfg(exp)
     word = int(exp.topology)
     for value, width in (
         (cable_cycles(spec().value("cable.length_m")), 8), (int(exp.roce), 1), (prefix(exp), 22),

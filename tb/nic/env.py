@@ -7,18 +7,17 @@ cell back in the next cycle.
 
 from __future__ import annotations
 
-from models.kernel import Beat, Kernel
+from models.kernel import Beat, Fifo, Kernel
 from models.link import Link, connect
 from models.nic import Nic, NicConfig, Pump
 from models.protocol import DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from tb.common.axi import memory_prediction, memory_rows, store_items, store_prediction, store_rows
-from tb.common.beats import StreamFormat
+from tb.common.beats import Records, StreamFormat, items_from_beats
 from tb.common.phase import ready_at
 from tb.common.run import RunContext
 from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.fabric.layout import WINDOWS
-from tb.link.env import source_fifo
 from tb.nic.checks import check
 from tb.nic.coverage import COVERAGE
 from tb.nic.scene import Scene
@@ -28,13 +27,22 @@ from tb.rdma.env import joined
 AXIS = StreamFormat()
 
 
+def source_fifo(records: Records, name: str) -> Fifo[Beat]:
+    """What a player offers: each beat from its earliest cycle on, or when the one ahead is taken."""
+    fifo: Fifo[Beat] = Fifo(1, None, name)
+    visible = 1
+    for cycle, beat in items_from_beats(records, AXIS, lambda _: None):
+        visible = max(visible, cycle)
+        fifo.push(0, beat, visible - 1)
+    return fifo
+
+
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Every frame, memory transfer, store response and status value."""
     item = phase.item
     scene: Scene = item.info["scene"]
     s = item.info["stimulus"]
     link_cfg = LinkCfg.unpack(item.cfg["net"] & (1 << LinkCfg.width()) - 1)
-    phy_tx, phy_rx = link_cfg.phy_tx, link_cfg.phy_rx
     far = scene.far
 
     def place(addr: int) -> int:
@@ -45,14 +53,11 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     config = NicConfig(
         scene.doorbell, scene.rdma, scene.regions, scene.wire, scene.timing, WINDOWS, s.image, s.pokes, place, ready
     )
-    nic = Nic(kernel, "nic", config, phy_tx=phy_tx, phy_rx=phy_rx)
-    peer = Link(kernel, "peer", roce=scene.roce, phy_tx=phy_tx, phy_rx=phy_rx)
-    peer.tx.trace = True
+    nic = Nic(kernel, "nic", config, link=link_cfg)
+    peer = Link(kernel, "peer", cfg=link_cfg)
+    peer.trace = True
     connect(nic.link, peer, item.cfg["net"] >> LinkCfg.width())
-    source = source_fifo(phase.played["peer"], "peer.source")
-    peer.attach(source)
-    if len(source):
-        peer.tx.wake(source.head_cycle() or 0)
+    peer.attach(source_fifo(phase.played["peer"], "peer.source"))
     received: list[tuple[int, Beat]] = []
 
     def take(now: int, beat: Beat) -> None:
@@ -65,7 +70,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     kernel.run(item.max_cycles)
     rows = memory_prediction("mem", nic.memory) | store_prediction("store", stores, store, nic.responses)
     return {
-        "peer": peer.tx.accepted,
+        "peer": peer.accepted,
         "peer_rx": received,
         "status": joined(status_changes(nic), STATUS),
         **{name: r for name, r in rows.items() if name in PLAN.rows},

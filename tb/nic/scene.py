@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.link import cable_cycles, phy_cycles
+from models.link import cable_cycles, default_cfg
 from models.memory import MemoryTiming, Poke, WindowTiming
 from models.protocol import OP, SYN, WQE, DoorbellCfg, Hdr, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.spec import spec
@@ -154,8 +154,7 @@ class Scene:
     def item(self) -> PhaseItem:
         """The phase."""
         item = PhaseItem(self.name)
-        phy_tx, phy_rx = phy_cycles(self.fec)
-        link = LinkCfg(roce=int(self.roce), phy_tx=phy_tx, phy_rx=phy_rx)
+        link = default_cfg(roce=int(self.roce), kp4=int(self.fec == "kp4"))
         cable = cable_cycles(spec().value("cable.length_m"))
         qp = self.doorbell.pack()
         for value, width in (
