@@ -14,6 +14,7 @@ from tb.link.shape import ENDS, FECS
 from tb.link.stimulus import LinkSequence
 
 METRES = (2, 10, 20, 50)
+REACH = 44  # units of 16 cells: what the longest cable and the slower PHY need at full rate
 
 
 class Latency(LinkSequence):
@@ -66,7 +67,7 @@ class LineRate(LinkSequence):
         """One lane with the whole buffer, so that credits reach over the longest cable."""
         item.info["batch"][x].lane[:] = 0
         for link in item.info["link"].values():
-            link.cells = spec().integer("link.buffer_cells") // 16
+            link.cells = REACH
 
 
 class Random(LinkSequence):
@@ -141,7 +142,7 @@ class CutThrough(LinkSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Frames offset by another place of the sets each."""
-        item = self.begin("cut_through", index, preset=1)
+        item = self.begin("cut_through", index, cells=63)
         frames = [(k, beats) for k in range(8) for beats in (self.shape.max_beats, 13, 5, 2)]
         at, cycle, extra, size = 10, [], [], []
         for n, (k, beats) in enumerate(frames):

@@ -47,7 +47,7 @@ class Scripted(LinkSequence):
         link, f = item.info["link"]["a"], spec()
         add = f.cycles("latency.link.tx_fifo") + f.cycles("link.start_slack") + f.cycles("latency.link.tx_out")
         item.quiet = HEAL
-        item.info["scripts"] = []
+        item.info |= {"scripts": [], "sets_lost": True}
         there: Ints = at + add + link.phy_tx + item.cfg["cable"]
         return item, there
 
@@ -170,5 +170,5 @@ class Storm(LinkSequence):
                 item.info["timed"][x]["retrain"] = [(at, 1), (at + 1, 0)]
         self.late(item, rng, 0.3)
         item.quiet = HEAL
-        item.info |= {"lossy": bool(roce), "settled": False}
+        item.info |= {"lossy": bool(roce), "sets_lost": True}
         return self.finish(item, rng)

@@ -104,7 +104,7 @@ class Restart(LinkSequence):
         if index % 2 == 0:
             item.info["went_down"] = True
         item.quiet = HEAL if not roce else 1500
-        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "lossy": bool(roce)}
+        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "lossy": bool(roce), "sets_lost": True}
         return self.finish(item, rng)
 
 
@@ -129,7 +129,7 @@ class ReplayLimit(LinkSequence):
             b.cycle[n // 2 :] = heal + 100
         # control sets must get through, or a retrain would find no answer: all but beats' cycles
         item.info["fault"]["b"] = self.data_cycles(item, heal)
-        item.info["ends"] = {x: (UP, 0) for x in ENDS}
+        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "sets_lost": True}
         f = spec().integer("link.retrain_max")
         if index == 0:
             item.info["events"] = {("a", "replay"): limit * (f + 1), ("a", "retrain"): f, ("a", "down"): 1}
