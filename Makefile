@@ -5,7 +5,7 @@ PYTHON ?= python3
 GO = @$(PYTHON) scripts/bootstrap.py $@
 
 .DEFAULT_GOAL := help
-.PHONY: help doctor sim test regress report cov mutate formal lint timing bench model waves clean
+.PHONY: help doctor sim test regress report cov mutate formal lint timing bench model compare waves clean
 
 sim: ## run one test and show where the time goes: [BLOCK= SIM= TEST= SEED= PARAMS= WAVES=1 OPTIONS="a=1"]
 	$(GO)
@@ -24,6 +24,8 @@ timing: ## longest path of a block's modules in FO4: [BLOCK=]
 bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]; or what a regression costs: WHAT=regress
 	$(GO)
 model: ## the switch's golden model alone, latency against load: [PORTS= LANES= ALLOC=1,4,5 LOAD=0.1,0.9 SIZE=64,1500 PATTERN= CYCLES= SEED= CELLS= EGRESS= DATA_W= SAF=1]
+	$(GO)
+compare: ## the same three-hop traffic, native against RoCE, beside the vendor's claim: [HOST=pcie|d2d SIZE=64,4096 LOAD=alone,half,full SEED=]
 	$(GO)
 mutate: ## plant faults, hand-written and by operators, and see whether the benches notice: [BLOCK= N= SEED= NAME= JOBS=]
 	$(GO)

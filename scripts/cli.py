@@ -136,6 +136,16 @@ def model(settings: Settings = None) -> None:
 
 
 @app.command()
+def compare(settings: Settings = None) -> None:
+    """Run the same three-hop traffic through both profiles and print by how much native is below RoCE."""
+    from scripts.compare import main_compare
+    from scripts.figures import check_figures
+
+    check_figures()
+    raise typer.Exit(main_compare(console, _given(settings)))
+
+
+@app.command()
 def waves(settings: Settings = None) -> None:
     """Run a test with waves and say where they are."""
     sim([*(settings or []), "WAVES=1"])

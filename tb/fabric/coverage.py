@@ -121,4 +121,14 @@ LOST = Group(
     ],
 )  # fmt: skip
 
-COVERAGE = Coverage("fabric", [MESSAGE, FRAME, LATENCY, MOE, PHASE, LOST])
+COMPARE = Group(
+    "compare",
+    samples.compared,
+    [
+        Cover("profile", each(*PROFILES), points=("compare",)),
+        Cover("mode", each("inline", "fetched"), points=("compare",)),
+        Cross("profile_mode", ("profile", "mode"), points=("compare",)),
+    ],
+)
+
+COVERAGE = Coverage("fabric", [MESSAGE, FRAME, LATENCY, MOE, PHASE, LOST, COMPARE])

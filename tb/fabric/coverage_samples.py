@@ -183,3 +183,11 @@ def lost(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             gone += -(-len(frame.data) // AXIS.data_bytes)
             yield {"where": f"{place}, no entry" if port is None else f"{place}, port without a link",
                    "held": port is not None and gone > room}  # fmt: skip
+
+
+def compared(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """A case of the test compare."""
+    case = phase.item.info.get("case")
+    if case is not None:
+        roce = phase.item.info["experiment"].roce
+        yield {"profile": "RoCE" if roce else "native", "mode": "inline" if case.inline else "fetched"}
