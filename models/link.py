@@ -19,7 +19,7 @@ import numpy as np
 
 from models.kernel import Beat, Component, Fifo, Kernel
 from models.link_config import LinkConfig, cable_cycles, default_cfg, pair, phy_cycles
-from models.link_core import offer, one
+from models.link_core import offer, run
 from models.link_state import (
     B_UP,
     G_CREDIT,
@@ -54,6 +54,7 @@ from models.link_state import (
     X_QUIET_SET,
     X_SENT,
     X_WAKE,
+    Plan,
     State,
 )  # fmt: skip
 from models.phy_errors import PhyErrors
@@ -65,6 +66,7 @@ __all__ = ["Link", "LinkCfg", "cable_cycles", "connect", "default_cfg", "phy_cyc
 _ROWS = 4096  # beats that an end remembers: replay buffer, cable and receiver hold fewer
 _LOG_ROWS = 512
 _RECORD = sum(1 << kind for kind in (G_CREDIT, G_CREDITS, G_CTL, G_EV, G_PAUSE, G_STATE, G_UP))
+_NO_PLAN = Plan(np.zeros((0, 4), np.int64), np.zeros(0, np.int64), np.zeros((2, 2), np.int64))
 _END_OF_FRAME = 20  # bit of a header
 
 
@@ -182,7 +184,7 @@ class Link(Component):
             self._beats[row - self._base] = beat
             if self.trace:
                 self.accepted.append((now, beat))
-        one(state, i, now)
+        run(state, _NO_PLAN, now + 1, i)
         if r[X_SENT]:
             assert self.far is not None
             # what only says again what is known does not keep a run going

@@ -281,9 +281,9 @@ def _core(s: Any, i: int, t: int, go: bool) -> None:
     if r[M_VALID]:
         if r[C_FRAME] == 0:
             ref = r[M_REF]
-            lane = s.pool[-2 - ref, 15] >> 5 if p[P_ROCE] else s.pool[-2 - ref, 0] >> 4
-            if ref >= 0:
-                lane = s.head[ref]
+            lane = s.head[max(ref, 0)]
+            if ref < 0:
+                lane = s.pool[-2 - ref, 15] >> 5 if p[P_ROCE] else s.pool[-2 - ref, 0] >> 4
             r[C_LANE] = lane if lane < lanes else 0
         r[C_FRAME] = 1 - r[M_LAST]
         s.lane[i, r[C_LANE], L_HELD] += 1
@@ -307,39 +307,48 @@ def _levels(s: Any, plan: Any, t: int) -> None:
     s.r[0, X_AT_LEVEL] = n
 
 
-@compiled
-def run(s: State, plan: Plan, until: int) -> int:
-    """Cycles of both ends from G_NOW up to ``until``: DONE, or what is full."""
-    rows = len(s.log[0]) - _MARGIN
-    pool = len(s.pool_share) - 8
-    t = s.r[0, G_NOW]
-    while t < until:
-        if s.n[0, N_LOG] > rows or s.n[1, N_LOG] > rows or s.n[0, N_OUT] > rows or s.n[1, N_OUT] > rows:
+@inlined
+def _full(s: Any) -> int:
+    """Whether a log or the pool has no room for another cycle."""
+    for i in range(2):
+        if s.n[i, N_LOG] > len(s.log[0]) - _MARGIN or s.n[i, N_OUT] > len(s.out[0]) - _MARGIN:
             return FULL
-        if s.n[0, N_M] > rows or s.n[1, N_M] > rows:
+        if s.n[i, N_M] > len(s.m[0]) - _MARGIN:
             return FULL
-        if s.n[0, N_POOL] > pool:
-            return POOL_FULL
-        _levels(s, plan, t)
-        for i in range(2):
-            length = plan.go_at[i, 1]
-            go = length == 0 or plan.go[plan.go_at[i, 0] + t % length] != 0
-            _core(s, i, t, go)
-            step(s, i, t)
-            for v in range(s.p[i, P_LANES]):
-                s.lane[i, v, L_FREE] = s.lane[i, v, L_FREE_NEXT]
-        t += 1
     return DONE
 
 
 @compiled
-def one(s: State, i: int, t: int) -> None:
-    """One cycle of one end, for the event kernel: X_WAKE, X_LATER, and X_SENT: whether something went to the cable."""
-    r, w = s.r[i], s.line[i, t & (LINE - 1)]
-    step(s, i, t)
-    r[X_SENT] = 1 if w[W_KIND] or w[W_REF] != -1 or w[W_SIG] != r[X_LAST_SIG] else 0
-    r[X_LAST_SIG] = w[W_SIG]
-    when(s, i, t)
+def run(s: State, plan: Plan, until: int, only: int) -> int:
+    """Cycles of both ends, with the bench's cores, from G_NOW up to ``until``: DONE, or what is full.
+
+    With ``only`` (an end) just its cycle ``until`` - 1, for the event kernel: X_WAKE and X_LATER are worked out, and
+    X_SENT, whether something went to the cable. The pool is used again and again then.
+    """
+    alone = only >= 0
+    t = until - 1 if alone else s.r[0, G_NOW]
+    while t < until:
+        if not alone:
+            if _full(s) != DONE:
+                return FULL
+            if s.n[0, N_POOL] > len(s.pool_share) - 8:
+                return POOL_FULL
+            _levels(s, plan, t)
+        for i in range(max(only, 0), only + 1 if alone else 2):
+            if not alone:
+                length = plan.go_at[i, 1]
+                _core(s, i, t, length == 0 or plan.go[plan.go_at[i, 0] + t % length] != 0)
+            step(s, i, t)
+            if alone:
+                r, w = s.r[i], s.line[i, t & (LINE - 1)]
+                r[X_SENT] = 1 if w[W_KIND] or w[W_REF] != -1 or w[W_SIG] != r[X_LAST_SIG] else 0
+                r[X_LAST_SIG] = w[W_SIG]
+                when(s, i, t)
+            else:
+                for v in range(s.p[i, P_LANES]):
+                    s.lane[i, v, L_FREE] = s.lane[i, v, L_FREE_NEXT]
+        t += 1
+    return DONE
 
 
 @compiled

@@ -171,7 +171,7 @@ def simulate_link(
         state.p[i, P_CORE_ALL] = stims[i].free_all
     plan = _plan(ends, stims)
     logs = _Logs()
-    while (why := run(state, plan, cycles)) != DONE:
+    while (why := run(state, plan, cycles, -1)) != DONE:
         if why == POOL_FULL:
             more = np.zeros_like(state.pool)
             state = state._replace(
