@@ -195,7 +195,7 @@ def freed(s: Any, i: int) -> None:
 
 @inlined
 def credits_known(s: Any, i: int, t: int) -> None:
-    """C2: the register as ``t`` + 1 shows it, after all else."""
+    """C2: the register as ``t`` + 1 shows it; that the end goes to OFF at ``t`` it does not know yet."""
     for v in range(s.p[i, P_LANES]):
         x = s.lane[i, v]
         now = s.r[i, B_FAR_CELLS] - ((x[L_CC] - x[L_FAR_CF]) & M15) & 0xFFFF

@@ -238,9 +238,9 @@ def step(s: Any, i: int, t: int) -> None:
     timer(s, i, t, on != 0 and wanted == 0, held)
     fell = r[R_SIG] != 0 and w[W_SIG] == 0
     r[R_SIG] = w[W_SIG]
+    credits_known(s, i, t)
     train(s, i, t, both, asked, fell, (n - 1 - acked) & M20)
 
-    credits_known(s, i, t)
     changes(s, i, t, state, up, reason)
     sig = 1 if state in (INIT, UP) else 0
     if sig != r[B_SIG]:

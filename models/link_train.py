@@ -179,7 +179,6 @@ def judge_set(s: Any, i: int, t: int, n: int, e: int, on: int, began: bool) -> i
             r[S_ACKED] = num
             r[S_AP] = s.ends[i, num & (2 * s.p[i, P_ROOM] - 1)]
             r[S_COUNT] = 1 if began else 0
-            r[B_RETRAINS] = 0
             r[X_PROGRESS] = 1
             event(s, i, t, E_PROGRESS, 0)
         elif ahead != 0:
@@ -231,13 +230,9 @@ def _to_off(s: Any, i: int, t: int, lost: int) -> None:
 
 
 @inlined
-def _to_retrain(s: Any, i: int, t: int, lost: int) -> None:
-    """B7, B8."""
+def _to_retrain(s: Any, i: int, t: int) -> None:
+    """B7."""
     r, p = s.r[i], s.p[i]
-    if p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]:
-        r[B_REASON] |= R_NO_PROGRESS
-        _to_off(s, i, t, lost)
-        return
     event(s, i, t, E_RETRAIN, 0)
     r[B_RETRAINS] += 1
     if p[P_ROCE] and r[S_FRAME]:
@@ -253,30 +248,36 @@ def _to_retrain(s: Any, i: int, t: int, lost: int) -> None:
 @inlined
 def train(s: Any, i: int, t: int, both: bool, asked: int, fell: bool, lost: int) -> None:
     """The state machine, at the end of a cycle. ``both``: rx_on and tx_on at ``t``; ``asked``: by the set judged;
-    ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``."""
+    ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``. All reasons of a cycle are noted."""
     r, p = s.r[i], s.p[i]
     state, spent = r[B_STATE], t + 1 - r[B_AT]
     if state == OFF:
         if r[I_ENABLE] and r[I_DRAINED] and spent >= p[P_RETRAIN]:
             _to_init(s, i, t, 0)
-    elif r[I_ENABLE] == 0 or asked == TO_OFF:
-        _to_off(s, i, t, lost)
-    elif asked == TO_RETRAIN:
-        _to_retrain(s, i, t, lost)
-    elif state == INIT:
-        if both:
-            r[B_STATE] = UP
-            r[B_REASON] = 0
-        elif spent >= p[P_INIT_TIME]:
+        return
+    again = asked == TO_RETRAIN or (state == UP and (fell or r[S_LIMIT] or r[I_REQ]))
+    unanswered = state == INIT and spent >= p[P_INIT_TIME] and not both
+    stuck = again and p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]
+    off = r[I_ENABLE] == 0 or asked == TO_OFF or unanswered or stuck
+    if both and not off and not again:
+        r[B_REASON] = 0
+    else:
+        if unanswered:
             r[B_REASON] |= R_NO_ANSWER
-            _to_off(s, i, t, lost)
-    elif state == UP:
-        if r[S_LIMIT]:
+        if stuck:
+            r[B_REASON] |= R_NO_PROGRESS
+        if state == UP and r[S_LIMIT]:
             r[B_REASON] |= R_LIMIT
-        if fell or r[S_LIMIT] or r[I_REQ]:
-            _to_retrain(s, i, t, lost)
-    elif spent >= p[P_RETRAIN]:
+    if off:
+        _to_off(s, i, t, lost)
+    elif again:
+        _to_retrain(s, i, t)
+    elif state == INIT and both:
+        r[B_STATE] = UP
+    elif state == RETRAIN and spent >= p[P_RETRAIN]:
         _to_init(s, i, t, 1)
+    if r[X_PROGRESS]:
+        r[B_RETRAINS] = 0
 
 
 @inlined

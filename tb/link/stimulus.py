@@ -61,7 +61,8 @@ def one_a_cycle(rows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class LinkSequence(PhaseSequence):
-    """Common part. ``phases``: how many there are; the option ``phases`` picks as many of them by the seed."""
+    """Common part. ``phases``: how many there are; the option ``phases`` picks as many of them by the seed, the option
+    ``rounds`` makes all of them so many times, each time at random anew."""
 
     least = 1
 
@@ -73,10 +74,11 @@ class LinkSequence(PhaseSequence):
             chosen = np.sort(
                 self.ctx.rng(f"{self.get_name()}/phases").permutation(self.phases)[: max(most, self.least)]
             )
-        for index in chosen.tolist():
-            item = self.make(index, self.ctx.rng(f"{self.get_name()}/{index}"))
-            await self.start_item(item)
-            await self.finish_item(item)
+        for turn in range(self.ctx.option("rounds", 1)):
+            for index in chosen.tolist():
+                item = self.make(index, self.ctx.rng(f"{self.get_name()}/{turn}/{index}"))
+                await self.start_item(item)
+                await self.finish_item(item)
 
     @property
     def shape(self) -> Shape:
