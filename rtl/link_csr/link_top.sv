@@ -67,8 +67,8 @@ module link_top
   wire [LINK_CFG_W-1:0] cfg;
   wire retrain_req;
 
-  link_csr #(.LANES(LANES), .DATA_W(DATA_W)) u_csr (.*);
-  link #(.DATA_W(DATA_W), .LANES(LANES), .TAP(TAP)) u_link (.*);
+  link_csr #(.LANES(LANES), .DATA_W(DATA_W)) u_csr (.fec_failed(fec_failed), .*);
+  link #(.DATA_W(DATA_W), .LANES(LANES), .TAP(TAP)) u_link (.retrain_req(retrain_req), .*);
 endmodule
 
 `default_nettype wire

@@ -70,6 +70,25 @@ def windows(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"flag": "falls" if old > new else "rises"}
 
 
+def whole(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """What the registers of two links told at the end, and what was done through them."""
+    info = phase.item.info
+    for x in ("a", "b"):
+        for name, value in info.get(f"{x}_final", {}).items():
+            if value:
+                yield {"told": "FEC_SYMBOLS" if name.startswith("FEC_SYMBOLS") else name}
+        if x not in info:
+            continue
+        registers, answers = info[x]
+        for _, vector in registers.cfg:
+            cfg = LinkCfg.unpack(vector)
+            yield {"profile": "RoCE" if cfg.roce else "native"}
+        for a in answers:
+            for name in ("PAUSED", "SEEN"):
+                if a.addr == LINK.address(name) and a.kind == READ and a.data:
+                    yield {"read": name}
+
+
 COVERAGE = Coverage(
     "link_csr",
     [
@@ -91,5 +110,23 @@ COVERAGE = Coverage(
             ],
         ),
         Group("window", windows, [Cover("flag", each("rises", "falls"), points=("degrade",))]),
+        Group(
+            "whole",
+            whole,
+            [
+                Cover(
+                    "told",
+                    [
+                        *each("FRAMES_SENT", "FRAMES_RECEIVED", "SEGMENTS_SENT", points=("whole_states",)),
+                        *each("PROGRESS", "RETRAINS", "DOWNS", "REFUSED", points=("whole_states",)),
+                        *each("REPLAYS", "NACKS_SENT", "NACKS_RECEIVED", "BAD_SEGMENTS", points=("whole_errors",)),
+                        *each("FEC_SYMBOLS", "FEC_FAILED", points=("whole_errors",)),
+                        *each("PAUSES_SENT", "PAUSES_RECEIVED", "FCS_ERRORS", points=("whole_roce",)),
+                    ],
+                ),
+                Cover("read", [*each("SEEN", points=("whole_states",)), *each("PAUSED", points=("whole_roce",))]),
+                Cover("profile", [*each("native", points=("whole_states",)), *each("RoCE", points=("whole_roce",))]),
+            ],
+        ),
     ],
 )
