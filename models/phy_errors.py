@@ -214,7 +214,8 @@ def phy_pass(st: Any, key: Any, side: Any, data: Any, was_side: Any, was_data: A
             if side[6] != 0:
                 side[8] = phy_trailer(st, key, side[8], count, off)
     if not on:
-        was_side[:] = 0
+        for i in range(len(was_side)):
+            was_side[i] = 0
     elif side[1] != 0 or side[4] != 0:
         for i in range(len(side)):
             was_side[i] = side[i]
