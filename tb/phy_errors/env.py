@@ -53,9 +53,11 @@ def predict(_ctx: RunContext, phase: PhaseRecords) -> Prediction:
 
 
 def recorded_counts(phase: PhaseRecords) -> list[int]:
-    """Codewords with 0..15 corrected symbols and failed ones, as the design told them."""
+    """Judged codewords with 0..15 corrected symbols and failed ones, as the design told them."""
     rows = phase.events["counts"]["value"]
-    return [int(x) for x in rows[0]] if len(rows) else [0] * 17
+    counts = [int(x) for x in rows[0]] if len(rows) else [0] * 17
+    counts[0] -= 2  # codewords 0 and 1 are not judged
+    return counts
 
 
 def expected(errors: PhyErrors, p: str, start: float) -> list[float]:
@@ -101,11 +103,12 @@ def figures(ctx: RunContext, phase: PhaseRecords) -> None:
     result = Result(ctx.run_dir)
     conditions = {"code": c.name, "ber": info["ber"], "bursts": info["start"], "codewords": sum(counts)}
     passed = not shares(ctx, phase)
-    result.figure(f"cer_{phase.item.get_name()}", share, "ratio", round(want, 9), passed, **conditions)
+    name = phase.item.get_name()
+    result.figure(f"failed_{name}", round(1e6 * share, 2), "ppm", round(1e6 * want, 2), passed, **conditions)
     if not info["start"]:
         told = fec.ber_of(c, counts[: c.t + 1], counts[16])
         near = abs(told / float(info["ber"]) - 1) < 0.05
-        result.figure(f"ber_{phase.item.get_name()}", told, "ratio", float(info["ber"]), near, **conditions)
+        result.figure(f"ber_{name}", round(1e6 * told, 1), "ppm", 1e6 * float(info["ber"]), near, **conditions)
     result.save()
 
 
