@@ -17,7 +17,7 @@ module phy_errors
     input  wire          rst,            /// synchronous reset, active high; the thresholds stay
     input  wire          cfg_on,         /// codewords fail and faults are made; may change at any time
     input  wire          cfg_kp4,        /// 0: RS(272,257); 1: RS(544,514); steady outside reset
-    input  wire  [ 63:0] cfg_seed,       /// of all that is drawn
+    input  wire  [ 63:0] cfg_seed,       /// of all that is drawn; this and bursts: steady while cfg_on
     input  wire          thr_we,         /// a threshold is written
     input  wire  [  4:0] thr_addr,       /// number j of wrong symbols, 1..31
     input  wire  [ 63:0] thr_data,       /// 2^64 x probability of j wrong symbols or more
@@ -90,13 +90,13 @@ module phy_errors
       carry2 = carry - old;
       if (draw < cfg_burst_thr) begin
         place  = 13'(hash(~cfg_seed, (w << 1) + 64'd5) % 64'(n));
+        // it ends behind those of before: it is as long
         until_ = place + 13'(cfg_burst_len);
         if (until_ > n) begin
-          if (until_ - n > carry2) carry2 = until_ - n;
+          carry2 = until_ - n;
           until_ = n;
         end
         if (place > from) from = place;
-        if (until_ < from) until_ = from;
       end
       k2 = k2 + old + until_ - from;
     end

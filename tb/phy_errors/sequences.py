@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -161,20 +162,44 @@ class Switched(PhaseSequence):
         return make_item(f"switched{index}", self.ctx, errors, words, cycles + 20, on)
 
 
+MASK = (1 << 64) - 1
+
+
+def drawn(start: int, i: int) -> int:
+    """hash(start, i) of docs/link.md."""
+    z = (start + (i + 1) * 0x9E3779B97F4A7C15) & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return z ^ z >> 31
+
+
+def meeting(rng: np.random.Generator, kp4: bool, codewords: int) -> PhyErrors:
+    """A burst in each codeword, the seed such that two of them meet in a codeword that is corrected."""
+    n, t, length = (544, 15, 9) if kp4 else (272, 7, 5)
+    while True:
+        errors = PhyErrors(draw(rng), kp4, (), MASK, length)
+        places = [drawn(~errors.seed & MASK, 2 * w + 1) % n for w in range(2, codewords)]
+        for old, new in itertools.pairwise(places):
+            if new < old + length - n and new + length <= t:
+                return errors
+
+
 BURSTS = (0, 1, 7, 8, 15, 16, 271, 272, 273, 543, 544, 545, 1500, 4095)
 
 
 class Counts(PhaseSequence):
     """No words: every number of wrong symbols from 0 to 31, and bursts of every length, in both codes."""
 
-    phases = 2 * (1 + len(BURSTS))
+    phases = 2 * (2 + len(BURSTS))
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Singles alone first, then bursts with a few singles."""
+        """Singles alone first, then bursts with a few singles, then bursts that meet."""
         kp4, which = bool(index & 1), index // 2
         cycles = 4000 * (2 if kp4 else 1)
         if which == 0:
             errors = PhyErrors(seed(rng), kp4, falling(32))
+        elif which > len(BURSTS):
+            errors = meeting(rng, kp4, 500)
         else:
             often = 2**63 if BURSTS[which - 1] < 1000 else 2**60
             errors = PhyErrors(seed(rng), kp4, falling(3), often, BURSTS[which - 1])
