@@ -19,6 +19,7 @@ from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.link.goals_faults import GOALS_FAULTS
+from tb.link.goals_volume import GOALS_VOLUME
 from tb.link.shape import PROFILES
 from tb.link.trace import Trace
 
@@ -70,7 +71,7 @@ def latency(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return out
 
 
-@numba.njit(cache=False)  # type: ignore[misc]
+@numba.njit(cache=True)  # type: ignore[misc]
 def ideal(charge: Ints, begins: Ints, accepted: Ints, sets: Ints, rate: int, ctl: int, fifo: int, slack: int) -> Ints:
     """Cycle at which each beat leaves when nothing but the wire, the sets and its own arrival delays it (P1 to P3)."""
     out = np.zeros(len(charge), np.int64)
@@ -172,4 +173,4 @@ def never(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 GOALS: dict[str, Goal] = {
     "latency": latency, "line_rate": line_rate, "starts_after": starts_after, "brim": brim, "events": events,
     "never": never,
-} | GOALS_FAULTS  # fmt: skip
+} | GOALS_FAULTS | GOALS_VOLUME  # fmt: skip

@@ -189,7 +189,7 @@ def trace(ctx: RunContext, phase: PhaseRecords) -> Trace:
     return found
 
 
-@numba.njit(cache=False)  # type: ignore[misc]
+@numba.njit(cache=True)  # type: ignore[misc]
 def match(sent: Words, got: Words) -> Ints:
     """Index of the sent frame that each received one is, taken in order; -1: none behind the one before."""
     out = np.full(len(got), -1, np.int64)

@@ -13,6 +13,7 @@ from tb.link.sequences_basic import CutThrough, Latency, LineRate, Random, Starv
 from tb.link.sequences_faults import Alone, Nested, Storm
 from tb.link.sequences_roce import BadFrames, Headroom, Pauses
 from tb.link.sequences_state import BringUp, Refusals, ReplayLimit, Restart
+from tb.link.sequences_volume import Codes, Outages, Sweep, Volume
 
 
 class LinkTest(PhaseTest):
@@ -119,3 +120,31 @@ class pfc(LinkTest):
     """RoCE: pauses by lane, both ways; headroom."""
 
     sequences = (Pauses, Headroom)
+
+
+@pyuvm.test()
+class codes(LinkTest):
+    """What each FEC code lets through, by closed form."""
+
+    sequences = (Codes,)
+
+
+@pyuvm.test()
+class ber(LinkTest):
+    """Goodput and latency against the bit error ratio."""
+
+    sequences = (Sweep,)
+
+
+@pyuvm.test()
+class outages(LinkTest):
+    """How long nothing is delivered after a burst or a retrain."""
+
+    sequences = (Outages,)
+
+
+@pyuvm.test()
+class volume(LinkTest):
+    """Many frames under errors of every kind."""
+
+    sequences = (Volume,)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the runs in volume: shares lost after the FEC by closed form, goodput and latency, outages, frames seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from models.fec import cer, code, lost_in
+from models.spec import spec
+from tb.common.observe import Ints, cycles
+from tb.common.result import Result
+from tb.common.run import RunContext
+from tb.common.uvm import PhaseRecords
+from tb.link.shape import FECS
+from tb.link.trace import End, Trace, match
+
+Goal = Callable[[RunContext, Trace, PhaseRecords], list[str]]
+SIGMAS = 4.5
+_points: dict[str, list[tuple[float, float, float]]] = {}
+_seen = {"frames": 0, "cycles": 0, "again": 0, "failed": 0}
+
+
+def codes(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Codewords that failed and frames that were lost, against the code's arithmetic, within the sampling error.
+
+    Codewords are independent; those of a frame's neighbours are shared, so frames lost vary as codewords failed do."""
+    want = phase.item.info["codes"]
+    a, b = t.ends["a"], t.ends["b"]
+    c = code(want["fec"])
+    ratio = float(cer(c, want["ratio"]))
+    words = t.shape.rate * phase.stats.cycles // c.payload - 2
+    failed = int((b.rows["fec"]["value"] >> 5 & 1).sum())
+    sent, lost = len(a.sent.first), len(b.event("fcs")) + len(b.event("long"))
+    share = lost / sent
+    expected = lost_in(1 + (want["size"] - 1) / c.payload, ratio)
+    # codewords that the frames lie in; each that fails takes its frames with it
+    span = int(a.leaves[-1] - a.leaves[0] + 1)
+    hit = t.shape.rate * span / c.payload * ratio
+    out = []
+    for what, got, right, events in (
+        ("codewords failed", failed / words, ratio, words * ratio), ("frames lost", share, expected, hit),
+    ):  # fmt: skip
+        limit = SIGMAS * right * (1 / math.sqrt(events) + 1 / max(events, 1))
+        if abs(got - right) > limit:
+            out.append(f"{c.name} at {want['ratio']:g}: {what}: {got:.3e}, {right:.3e} +- {limit:.1e} is right")
+    result = Result(ctx.run_dir)
+    label = f"{want['fec']}_{want['ratio']:g}"
+    result.figure(f"failed_{label}", round(failed / words, 6), "ratio", closed_form=round(ratio, 6), codewords=words,
+                  events=failed)  # fmt: skip
+    result.figure(f"lost_{label}", round(share, 6), "ratio", closed_form=round(expected, 6), frames=sent,
+                  size=want["size"], profile="roce", within_sigmas=SIGMAS)  # fmt: skip
+    result.save()
+    return out
+
+
+def transit(x: End, y: End) -> Ints:
+    """Cycles from s_axis to m_axis of each delivered frame's first beat."""
+    found = match(x.sent.sum ^ x.sent.user, y.got.sum ^ y.got.user)
+    good = found >= 0
+    took: Ints = cycles(y.m)[y.got.first[good]] - cycles(x.s)[x.sent.first[found[good]]]
+    return took
+
+
+def sweep(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Goodput of the end that sends as it may, mean and worst latency of the other one's frames."""
+    want = phase.item.info["sweep"]
+    a, b = t.ends["a"], t.ends["b"]
+    at = cycles(b.m)
+    goodput = int(a.sent.size.sum()) / int(at[-1] - at[0] + 1) * 8
+    took = transit(b, a)
+    fec, ratio = want["fec"], want["ratio"]
+    result = Result(ctx.run_dir)
+    more = {"metres": want["metres"], "size": want["size"], "frames": len(a.sent.first), "data_w": t.shape.data_w}
+    result.figure(f"goodput_{fec}_{ratio:g}", round(goodput, 2), "Gb/s", replays=len(a.event("replay")),
+                  load="full", cer=float(f"{float(cer(code(fec), ratio)):.2e}"), **more)  # fmt: skip
+    result.figure(f"latency_{fec}_{ratio:g}", round(float(took.mean()), 1), "cycles", worst=int(took.max()),
+                  load="half", replays=len(b.event("replay")), of="first beat in to first beat out", **more)  # fmt: skip
+    _points.setdefault(fec, []).append((ratio, goodput, float(took.mean())))
+    if want["last"]:
+        path = ctx.run_dir / "ber.png"
+        plot(path)
+        result.artifact("ber", path)
+    result.save()
+    return []
+
+
+def plot(path: Path) -> None:
+    """Goodput and latency against the ratio, a line for each code."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4))
+    for fec in FECS:
+        rows = np.array(_points.get(fec, [])).reshape(-1, 3)
+        for axis, column in zip(axes, (1, 2), strict=True):
+            axis.plot(rows[:, 0], rows[:, column], "o-", ms=3, label=str(spec().value(f"phy.{fec}.name")))
+    for axis, title in zip(axes, ("goodput at full load, Gb/s", "latency at half load, cycles"), strict=True):
+        axis.set_xscale("log")
+        axis.set_xlabel("bit error ratio before the FEC")
+        axis.set_title(title)
+        axis.grid(alpha=0.3)
+        axis.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def outage(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Longest time without a beat delivered, and when delivery went on behind the last fault."""
+    want = phase.item.info["outage"]
+    a, b = t.ends["a"], t.ends["b"]
+    at = cycles(b.m)
+    around = at[at >= want["from"] - 200]
+    gaps = np.diff(around)
+    k = int(gaps.argmax())
+    longest, resumed = int(gaps[k]), int(around[k + 1])
+    way = a.cfg.phy_tx + phase.item.cfg["cable"] + b.cfg.phy_rx
+    fec, burst = want["fec"], want["burst"]
+    result = Result(ctx.run_dir)
+    name = f"outage_burst_{burst}_{fec}" if burst else f"outage_retrain_{fec}"
+    result.figure(name, longest, "cycles", after_last_fault=resumed - want["from"] - burst, one_way=way,
+                  metres=want["metres"], replays=len(a.event("replay")), retrain_cycles=0 if burst else a.cfg.retrain,
+                  of="no beat at m_axis, full rate before")  # fmt: skip
+    result.save()
+    # a burst: NACK back and replay out again, twice when the silence lasted; a retrain: INITs and ECHOs there and back
+    limit = burst + 3 * way + 400 if burst < 1000 else burst + a.cfg.replay_timeout + 3 * way + 400
+    if not burst:
+        limit = a.cfg.retrain + 6 * way + 400
+    return [f"b: nothing delivered for {longest} cycles, at most {limit} were to be"] if longest > limit else []
+
+
+def volume(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Counts what was seen so far."""
+    for x, y in t.ways():
+        _seen["frames"] += len(x.sent.first)
+        _seen["again"] += len(x.event("replay"))
+        _seen["failed"] += int((y.rows["fec"]["value"] >> 5 & 1).sum())
+    _seen["cycles"] += phase.stats.cycles
+    result = Result(ctx.run_dir)
+    result.figure("frames_under_errors", _seen["frames"], "count", replays=_seen["again"], codewords_failed=_seen["failed"],
+                  cycles=_seen["cycles"], each="compared with the model, beat by beat, and by the oracle")  # fmt: skip
+    result.save()
+    return []
+
+
+GOALS_VOLUME: dict[str, Goal] = {"codes": codes, "sweep": sweep, "outage": outage, "volume": volume}
