@@ -43,24 +43,27 @@ module link_credit
   wire [LANES*15-1:0] cf_all;
   for (genvar v = 0; v < LANES; v++) begin : g_lane
     logic [14:0] cc, far_cf, credit;
-    logic [14:0] due;
+    logic [14:0] due, gain;  // cells to report; those that the last CF added
     logic [7:0] given;
     wire leaves = sent && sent_lane == LW'(v);
     wire hit_two = cf_valid && cf_two[19:15] == 5'(v);
     wire hit = hit_two || (cf_valid && cf_one[19:15] == 5'(v));
     wire [14:0] heard = hit_two ? cf_two[14:0] : cf_one[14:0];
-    wire [14:0] pay = due > 15'd255 ? 15'd255 : due;
+    wire [14:0] total = due + gain;
+    wire [14:0] pay = total > 15'd255 ? 15'd255 : total;
 
     always_ff @(posedge clk) begin
       if (rst || fresh) begin
         cc     <= cnt_init;
         far_cf <= cnt_init;
         due    <= '0;
+        gain   <= '0;
         given  <= '0;
       end else begin
         if (leaves) cc <= cc + 15'd1;
         if (hit) far_cf <= heard;
-        if (due != '0 || hit) due <= due - pay + (hit ? heard - far_cf : 15'd0);
+        if (gain != '0 || hit) gain <= hit ? heard - far_cf : 15'd0;
+        if (due != '0 || gain != '0) due <= total - pay;
         if (given != pay[7:0]) given <= pay[7:0];
       end
       if (load) credit <= 15'(far_init);
