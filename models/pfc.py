@@ -56,13 +56,14 @@ class Headroom:
 def headroom(
     metres: float, *, phy: str = "llfec", roce: bool = True, cell: int = 64, egress: int | None = None
 ) -> Headroom:
-    """Headroom of a lane behind a cable of ``metres``; ``egress``: beats of the upstream egress FIFO (default: spec).
+    """Headroom of a lane behind a cable of ``metres``; ``egress``: beats of the upstream egress FIFO (default: spec);
+    ``cell``: bytes of a beat, and with them the wire's rate (64: 400 Gb/s, 128: 800 Gb/s).
 
     A stream of a beat a cycle brings at most a cell a cycle, however the frames are packed: where the wire's bytes
     could fill more, that bound holds.
     """
     figures = spec()
-    rate = figures.integer("link.rate_bytes")
+    rate = figures.integer("link.rate_bytes") * cell // 64
     overhead = figures.integer("link.overhead_roce" if roce else "link.trailer_bytes")
     period = float(figures.value("clock.period_ns"))
     largest = figures.integer("frame.max_beats") * 64 + overhead

@@ -13,9 +13,9 @@ from tb.common.uvm import PhaseItem
 from tb.link.shape import ENDS, FAR, FECS
 from tb.link.stimulus import HEAL, LinkSequence
 
-RATIOS = {"llfec": (1e-3, 1.5e-3, 2e-3), "kp4": (2e-3, 2.5e-3, 3e-3)}  # share of frames lost: 0.1 to 30 %
+RATIOS = {"llfec": (1e-3, 1.5e-3, 2e-3), "kp4": (1.5e-3, 2e-3, 2.5e-3)}  # share of frames lost: 0.1 to 30 %
 SWEEP = (1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 5e-4, 1e-3, 1.5e-3)
-BURSTS = (1, 10, 100, 1000)  # cycles in which every codeword fails
+BURSTS = (2, 10, 100, 1000)  # cycles in which every codeword fails
 PART = 20_000  # frames of a phase and end
 
 
