@@ -360,7 +360,7 @@ def offer(s: State, i: int, t: int, data: Array, last: int, user: int) -> int:
     count = len(data)
     for n in range(p[P_BB]):
         s.data[row, n] = data[n] if n < count else 0
-    s.count[row] = count
+    s.valid[row] = count
     s.last[row] = last
     s.user[row] = user
     s.head[row] = s.data[row, 15] >> 5 if p[P_ROCE] else s.data[row, 0] >> 4

@@ -35,10 +35,10 @@ def tables(beat: int) -> Array:
     for k in range(1, 8):
         t[k] = t[0, t[k - 1] & 0xFF] ^ t[k - 1] >> 8
     for k in range(4):
-        register_ = np.arange(256, dtype=np.int64) << 8 * k
+        moved: Array = np.arange(256, dtype=np.int64) << 8 * k
         for _ in range(beat):
-            register_ = t[0, register_ & 0xFF] ^ register_ >> 8
-        t[8 + k] = register_
+            moved = t[0, moved & 0xFF] ^ moved >> 8
+        t[8 + k] = moved
     return t
 
 

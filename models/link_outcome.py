@@ -139,7 +139,7 @@ def set_bytes(kind: Array, num: Array, data: Array) -> Array:
     cf = kind == CF
     u = np.uint64
 
-    def entry(channel: Array, count: Array, low: int) -> Array:
+    def entry(channel: Array, count: Array, low: int) -> Any:
         first = channel << u(3) | count >> u(12)
         return first | (count >> u(4) & u(0xFF)) << u(8) | ((count & u(15)) << u(4) | u(low)) << u(16)
 
@@ -148,7 +148,8 @@ def set_bytes(kind: Array, num: Array, data: Array) -> Array:
     number = num >> u(12) | (num >> u(4) & u(0xFF)) << u(8) | ((num & u(15)) << u(4) | u(6)) << u(16)
     more = np.where((kind == C_INIT) | (kind == C_ECHO), data, u(0))
     body = np.where(cf, one << u(16) | two << u(40), number << u(16) | more << u(40))
-    return u(0x4B) | kind << u(8) | body
+    words: Array = u(0x4B) | kind << u(8) | body
+    return words
 
 
 def _levels(log: Array, kind: int, first: int) -> list[tuple[int, int]]:
@@ -166,10 +167,12 @@ def _lanes(log: Array, kind: int) -> Array:
 
 
 def end_outcome(
-    config: LinkConfig, tx_at: int, log: Array, out: Array, m: Array, taken: Array, own: tuple[Array, int],
-    far: tuple[Array, int], pool: Array,
+    config: LinkConfig, tx_at: int, logs: list[Array], taken: Array, beats: tuple[tuple[Array, int], tuple[Array, int]],
+    pool: Array,
 ) -> EndOutcome:  # fmt: skip
-    """One end's logs, named. ``tx_at``: cycles from leaving to ``tx``; ``own``, ``far``: beats and their first row."""
+    """One end's logs (log, out, m), named. ``tx_at``: cycles from leaving to ``tx``; ``beats``: own and the far end's,
+    with their first rows."""
+    log, out, m = logs
     tx = np.zeros(len(out), TX)
     meta = out[:, 2]
     tx["leaves"], tx["cycle"], tx["ref"] = out[:, 0], out[:, 0] + tx_at, out[:, 1]
@@ -198,5 +201,5 @@ def end_outcome(
     return EndOutcome(
         config, taken, tx, ctl, got, _lanes(log, G_FREE), _lanes(log, G_CREDIT),
         np.concatenate([first, _lanes(log, G_CREDITS)]), _levels(log, G_PAUSE, 0), _levels(log, G_UP, up),
-        _levels(log, G_STATE, UP * up), _levels(log, G_REASON, 0), _levels(log, G_SIG, 0), ev, fec, own, far, pool,
+        _levels(log, G_STATE, UP * up), _levels(log, G_REASON, 0), _levels(log, G_SIG, 0), ev, fec, *beats, pool,
     )  # fmt: skip

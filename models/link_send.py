@@ -219,7 +219,7 @@ def _new_native(s: Any, i: int, t: int, off: int) -> int:
     """The FIFO's head leaves, and is recorded (R1); returns its charge."""
     r, p = s.r[i], s.p[i]
     row = _take(s, i)
-    charge = s.count[row]
+    charge = s.valid[row]
     flags = 0
     if r[S_NB] == 0:
         flags = F_FIRST
@@ -233,7 +233,7 @@ def _new_native(s: Any, i: int, t: int, off: int) -> int:
     r[S_OPEN] = 1
     if end or r[S_NB] == p[P_SEG]:
         flags |= F_LAST
-        hdr = (s.count[row] - 1) << 24 | (r[S_NB] - 1) << 22 | (s.user[row] & end) << 21 | end << 20 | r[S_S]
+        hdr = (s.valid[row] - 1) << 24 | (r[S_NB] - 1) << 22 | (s.user[row] & end) << 21 | end << 20 | r[S_S]
         crc = with_header(s.crc, r[S_CRC], hdr)
         r[S_NB] = 0
         r[S_OPEN] = 0
@@ -243,12 +243,12 @@ def _new_native(s: Any, i: int, t: int, off: int) -> int:
         charge += p[P_TRAILER]
         event(s, i, t, E_SEGMENT, 0)
     x[X_REF] = row
-    x[X_COUNT] = s.count[row]
+    x[X_COUNT] = s.valid[row]
     x[X_FLAGS] = flags
     x[X_HDR] = hdr
     x[X_CRC] = crc
     s.lane[i, r[S_LANE], L_CC] = (s.lane[i, r[S_LANE], L_CC] + 1) & M15
-    put(s, i, t, off, row, s.count[row], flags, NEW, hdr, crc)
+    put(s, i, t, off, row, s.valid[row], flags, NEW, hdr, crc)
     r[S_FRAME] = 1 - end
     if end:
         event(s, i, t, E_SENT, 0)
@@ -261,12 +261,12 @@ def _new_roce(s: Any, i: int, t: int, off: int) -> int:
     r, p = s.r[i], s.p[i]
     row = _take(s, i)
     flags = 0 if r[S_FRAME] else F_FIRST
-    charge = s.count[row]
+    charge = s.valid[row]
     if s.last[row]:
         flags |= F_LAST
         charge += p[P_OVERHEAD]
         event(s, i, t, E_SENT, 0)
-    put(s, i, t, off, row, s.count[row], flags, NEW, 0, 0)
+    put(s, i, t, off, row, s.valid[row], flags, NEW, 0, 0)
     r[S_FRAME] = 1 - s.last[row]
     return charge
 

@@ -97,7 +97,7 @@ class State(NamedTuple):
     m: Array  # (2, rows, 3): cycle, reference, meta as of out, O_FIRST being the user bit
     crc: Array  # (12, 256) tables
     data: Array  # (beats, BB) uint8, zeros where not valid
-    count: Array  # (beats)
+    valid: Array  # (beats) bytes
     last: Array  # (beats)
     user: Array  # (beats)
     head: Array  # (beats) number of the lane as the first beat says
@@ -133,7 +133,7 @@ def empty(width: int, beats: int, room: int, rows: int, pool: int, sides: tuple[
         was=zeros(2, NW), rec=zeros(2, room, NX), ends=zeros(2, 2 * room), pipe=zeros(2, PIPE, NV),
         store=zeros(2, STORE, NT), queue=zeros(2, QUEUE, NQ), n=zeros(2, NN), log=zeros(2, rows, 4),
         out=zeros(2, rows, 4), m=zeros(2, rows, 3), crc=zeros(1, 1), data=np.zeros((beats, width), np.uint8),
-        count=zeros(beats), last=zeros(beats), user=zeros(beats), head=zeros(beats),
+        valid=zeros(beats), last=zeros(beats), user=zeros(beats), head=zeros(beats),
         share=zeros(beats), earliest=zeros(beats), taken=np.full(beats, -1, i64),
         pool=np.zeros((pool, width), np.uint8), pool_share=zeros(pool), st=sides[0], key=sides[1],
     )  # fmt: skip

@@ -107,7 +107,7 @@ def load(state: State, rows: slice, config: LinkConfig, stim: EndStimulus) -> No
         raise ValueError(f"count is {count.min()} to {count.max()}; allowed: 1 to {config.beat}")
     data = state.data[rows]
     data[:] = np.where(np.arange(config.beat) < count[:, None], stim.data, 0)
-    state.count[rows], state.last[rows] = count, last
+    state.valid[rows], state.last[rows] = count, last
     state.user[rows] = np.asarray(stim.user, np.int64) & last
     state.head[rows] = data[:, 15] >> 5 if config.cfg.roce else data[:, 0] >> 4
     state.earliest[rows] = np.maximum(stim.cycle, 1)
@@ -184,8 +184,8 @@ def simulate_link(
     logs.empty(state)
     found = [
         end_outcome(
-            ends[i], int(state.p[i, P_TX_AT]), *logs.of(i), state.taken[slices[i]], (state.data, slices[i].start),
-            (state.data, slices[1 - i].start), state.pool,
+            ends[i], int(state.p[i, P_TX_AT]), logs.of(i), state.taken[slices[i]],
+            ((state.data, slices[i].start), (state.data, slices[1 - i].start)), state.pool,
         )
         for i in range(2)
     ]  # fmt: skip
