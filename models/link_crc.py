@@ -45,7 +45,7 @@ def tables(beat: int) -> Array:
 @inlined
 def share(t: Any, data: Any, count: int) -> int:
     """What ``data[:count]`` makes of a register of zeros."""
-    r = 0
+    r: Any = 0
     n = 0
     while n + 8 <= count:
         r ^= (
