@@ -22,7 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 from models.compare import LARGEST, LOADS, REFERENCE
+from models.protocol import WQE
 from models.spec import spec
+from models.wqe import max_inline
 from scripts.blocks import Blocks, blocks
 from scripts.common import BUILD, EXIT_FAIL, EXIT_PASS, UserError, one_of, rel
 from scripts.progress import Live
@@ -237,6 +239,18 @@ def why(found: Sequence[Row], used: Sequence[Column], hops: Mapping[str, float])
     return out
 
 
+def conditions(p: Plan) -> str:
+    """What every figure is measured under."""
+    s = spec()
+    names = {profile: s.constant(f"phy.{fec}.name").value for profile, fec in FEC.items()}
+    inline = max_inline(WQE.WRITE)
+    return (
+        f"clock {period():g} ns; native with {names['native']}, RoCE with {names['roce']}; host {p.host}"
+        f" ({s.constant(f'host.{p.host}.name').value}); cables of {s.value('cable.length_m'):g} m; messages of up to {inline}"
+        f" bytes go with the store, larger ones are fetched (two reads of memory); seed {p.seed}"
+    )
+
+
 def _span(values: Sequence[float]) -> str:
     low, high = round(min(values)), round(max(values))
     return f"{low}" if low == high else f"{low} to {high}"
@@ -338,13 +352,14 @@ def main_compare(console: Console, given: dict[str, str]) -> int:
     rested = {letter: named(names) for letter, names in groups(p.host).items()}
     report = {
         "plan": asdict(p), "claim": named(["target.three_hop_vs_roce_percent"])[0], "hops_ns": hops,
-        "columns": [asdict(c) for c in used], "rows": [asdict(r) for r in found], "constants": rested, "why": reasons,
+        "columns": [asdict(c) for c in used], "rows": [asdict(r) for r in found], "constants": rested, "why": reasons, "conditions": conditions(p),
         "kinds": KINDS, "default_column": default_column(), "runs": {k: o.request.command for k, o in outcomes.items()},
         "compared": {k: o.result.latency.model_dump() for k, o in outcomes.items()},
     }  # fmt: skip
     (OUT / "compare.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     draw(found, used)
     (OUT / "compare.html").write_text(page(report), encoding="utf-8")
+    console.print(conditions(p), soft_wrap=True)
     show(console, found, used, reasons, rested)
     page_at, drawn_at, figures_at = (rel(OUT / f"compare.{ending}") for ending in ("html", "png", "json"))
     console.print(f"page: {page_at}, {drawn_at}; figures: {figures_at}", soft_wrap=True)
