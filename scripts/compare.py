@@ -243,11 +243,10 @@ def conditions(p: Plan) -> str:
     """What every figure is measured under."""
     s = spec()
     names = {profile: s.constant(f"phy.{fec}.name").value for profile, fec in FEC.items()}
-    inline = max_inline(WQE.WRITE)
+    host, cable, inline = s.constant(f"host.{p.host}.name").value, s.value("cable.length_m"), max_inline(WQE.WRITE)
     return (
         f"clock {period():g} ns; native with {names['native']}, RoCE with {names['roce']}; host {p.host}"
-        f" ({s.constant(f'host.{p.host}.name').value}); cables of {s.value('cable.length_m'):g} m; messages of up to {inline}"
-        f" bytes go with the store, larger ones are fetched (two reads of memory); seed {p.seed}"
+        f" ({host}); cables of {cable:g} m; messages of up to {inline} bytes go with the store, larger ones are fetched (two reads of memory); seed {p.seed}"
     )
 
 
@@ -352,7 +351,8 @@ def main_compare(console: Console, given: dict[str, str]) -> int:
     rested = {letter: named(names) for letter, names in groups(p.host).items()}
     report = {
         "plan": asdict(p), "claim": named(["target.three_hop_vs_roce_percent"])[0], "hops_ns": hops,
-        "columns": [asdict(c) for c in used], "rows": [asdict(r) for r in found], "constants": rested, "why": reasons, "conditions": conditions(p),
+        "columns": [asdict(c) for c in used], "rows": [asdict(r) for r in found], "constants": rested, "why": reasons,
+        "conditions": conditions(p),
         "kinds": KINDS, "default_column": default_column(), "runs": {k: o.request.command for k, o in outcomes.items()},
         "compared": {k: o.result.latency.model_dump() for k, o in outcomes.items()},
     }  # fmt: skip
