@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from models.fec import cer, code, lost_in
-from models.spec import spec
 from tb.common.observe import Ints, cycles
 from tb.common.result import Result
 from tb.common.run import RunContext
@@ -99,7 +98,7 @@ def plot(path: Path) -> None:
     for fec in FECS:
         rows = np.array(_points.get(fec, [])).reshape(-1, 3)
         for axis, column in zip(axes, (1, 2), strict=True):
-            axis.plot(rows[:, 0], rows[:, column], "o-", ms=3, label=str(spec().value(f"phy.{fec}.name")))
+            axis.plot(rows[:, 0], rows[:, column], "o-", ms=3, label=code(fec).name)
     for axis, title in zip(axes, ("goodput at full load, Gb/s", "latency at half load, cycles"), strict=True):
         axis.set_xscale("log")
         axis.set_xlabel("bit error ratio before the FEC")

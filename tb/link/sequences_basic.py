@@ -29,9 +29,9 @@ class Latency(LinkSequence):
             "latency", index, roce=(fec + cable) % 2, fec=FECS[fec], metres=METRES[cable], init_seq=(1 << 20) - 3
         )
         sizes = np.array([64, 256, 1500, 4096, self.shape.largest])
-        for x, at in (("a", 10), ("b", 910)):
+        for x, at in (("a", 10), ("b", 460)):
             b = self.batch(item, rng, x, sizes)
-            b.cycle = at + 1800 * np.arange(len(sizes))
+            b.cycle = at + 900 * np.arange(len(sizes))
         item.info["latency"] = True
         return self.finish(item, rng)
 
@@ -109,24 +109,24 @@ class Starved(LinkSequence):
         units = -(-s.max_beats // 16) + 1 + int(rng.integers(3))
         self.both(item, cells=units)
         cells, m = 16 * units, s.max_beats
-        wake = 4000
+        wake, one = 1500, 1000
         singles = cells - m + (0, 0, 1)[index] if index else cells - m + 20
         sizes = np.concatenate((np.full(singles, 40), np.full(2 if index else 0, s.largest)))
         b = self.batch(item, rng, "a", sizes)
         b.lane[:] = int(rng.integers(s.lanes_a))
-        pattern = np.zeros(4096, np.bool_)
+        pattern = np.zeros(2048, np.bool_)
         pattern[wake:] = True
         if index == 2:
-            pattern[2500] = True  # one cell
+            pattern[one] = True  # one cell
         item.ready["b_go"] = pattern
-        item.quiet = 4400
+        item.quiet = 2300
         item.max_cycles = 400_000
         if index == 0:
             item.info["starts_after"] = (wake, cells - m + 1)
         elif index == 1:
             item.info |= {"starts_after": (wake, cells), "brim": True}
         else:
-            item.info["starts_after"] = (2500, cells - m + 1)
+            item.info["starts_after"] = (one, cells - m + 1)
         if index == 2:
             item.info["brim"] = True
         return self.finish(item, rng)
