@@ -48,9 +48,9 @@ def codes(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
             out.append(f"{c.name} at {want['ratio']:g}: {what}: {got:.3e}, {right:.3e} +- {limit:.1e} is right")
     result = Result(ctx.run_dir)
     label = f"{want['fec']}_{want['ratio']:g}"
-    result.figure(f"failed_{label}", round(failed / words, 6), "ratio", closed_form=round(ratio, 6), codewords=words,
+    result.figure(f"failed_{label}", round(100 * failed / words, 3), "percent", closed_form=round(100 * ratio, 3), codewords=words,
                   events=failed)  # fmt: skip
-    result.figure(f"lost_{label}", round(share, 6), "ratio", closed_form=round(expected, 6), frames=sent,
+    result.figure(f"lost_{label}", round(100 * share, 3), "percent", closed_form=round(100 * expected, 3), frames=sent,
                   size=want["size"], profile="roce", within_sigmas=SIGMAS)  # fmt: skip
     result.save()
     return out

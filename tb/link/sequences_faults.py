@@ -175,5 +175,6 @@ class Storm(LinkSequence):
                 item.info["timed"][x]["retrain"] = [(at, 1), (at + 1, 0)]
         self.late(item, rng, 0.3)
         item.quiet = self.heal
-        item.info |= {"lossy": bool(roce), "sets_lost": True, "settled": not self.quick}
+        # the errors go on to the end: what says the last credits may be lost time and again
+        item.info |= {"lossy": bool(roce), "settled": False}
         return self.finish(item, rng)
