@@ -8,6 +8,7 @@ from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.common.observe import nothing
 from tb.link import coverage_events as events
 from tb.link.sequences_faults import ALONE, INSIDE
+from tb.link.sequences_volume import BURSTS, SWEEP
 from tb.link.shape import FECS, PROFILES
 
 MANY = 1 << 40
@@ -147,6 +148,24 @@ FAULT = Group(
     ],
 )  # fmt: skip
 
+GOAL = Group(
+    "shown",
+    events.goals,
+    [
+        Cover("shown", [Bin("no hole", "no_hole", ("cut_through",)), Bin("the brim", "brim", ("negative_credits",)),
+                        Bin("the record full", "record_full", ("record",)),
+                        Bin("headroom", "headroom", ("negative_headroom",))]),
+        Cover("room", [Bin("a cell and a byte", (65, 129)), Bin("smallest", (64, 128)), Bin("largest", LARGEST)],
+              points=("headroom",)),
+        Cover("metres", each(2, 50), points=("headroom",)),
+        Cover("ratio", [Bin(f"{r:g}", r) for r in SWEEP], points=("ratios",)),
+        Cover("burst", [Bin("retrain", 0), *each(*BURSTS)], points=("recovery",)),
+        Cover("fec", each(*FECS), points=("recovery",)),
+        Cross("ratio_by_fec", ("ratio", "fec"), points=("ratios",)),
+        Cross("burst_by_fec", ("burst", "fec"), points=("recovery",)),
+    ],
+)  # fmt: skip
+
 RESET = Group("reset", nothing, [Cover("known", each(*OUTPUTS), points=("known_after_reset",))])
 
-COVERAGE = Coverage("link", [FRAME, WAY, SET, REPLAY, ERROR, FAULT, RESET])
+COVERAGE = Coverage("link", [FRAME, WAY, SET, REPLAY, ERROR, FAULT, GOAL, RESET])

@@ -229,3 +229,18 @@ def faults(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             yield base | {"cut": True}
         if info["errors"][y.x].burst_thr:
             yield base | {"bursts": True}
+
+
+def goals(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
+    """A sample for each thing that the phase was made to show."""
+    info = phase.item.info
+    for key in ("no_hole", "brim", "record_full"):
+        if key in info:
+            yield {"shown": key}
+    if "headroom" in info:
+        want = info["headroom"]
+        yield {"shown": "headroom", "room": want["size"], "metres": want["metres"], "fec": want["fec"]}
+    if "sweep" in info:
+        yield {"shown": "ratio", "ratio": info["sweep"]["ratio"], "fec": info["sweep"]["fec"]}
+    if "outage" in info:
+        yield {"shown": "outage", "burst": info["outage"]["burst"], "fec": info["outage"]["fec"]}
