@@ -60,7 +60,11 @@ class Scripted(LinkSequence):
         """Cycles from one error injector to what the far end does about it arriving at the other one."""
         link, f = item.info["link"]["a"], spec()
         return int(
-            link.phy_rx + f.cycles("latency.link.verdict") + f.cycles("latency.link.tx_out") + link.phy_tx + item.cfg["cable"]
+            link.phy_rx
+            + f.cycles("latency.link.verdict")
+            + f.cycles("latency.link.tx_out")
+            + link.phy_tx
+            + item.cfg["cable"]
         )
 
     def window(self, item: PhaseItem, end: str, at: int, length: int, kind: int) -> None:
@@ -125,7 +129,9 @@ class Nested(Scripted):
             if kind == "acks lost":
                 self.window(item, "a", begin, 400, LOST)
             elif kind.startswith("data"):
-                self.window(item, "b", back, int(rng.integers(1, 4)), {"lost": LOST, "fails": FAILS, "again": AGAIN}[kind[5:]])
+                self.window(
+                    item, "b", back, int(rng.integers(1, 4)), {"lost": LOST, "fails": FAILS, "again": AGAIN}[kind[5:]]
+                )
             elif kind.startswith("retrain"):
                 self.pulse(item, kind[-1], "retrain", begin, int(rng.integers(1, 4)))
             elif kind.startswith("cut"):
