@@ -39,25 +39,35 @@ def worst_cells(data: int, cell: int, overhead: int) -> int:
 @dataclass(frozen=True)
 class Headroom:
     """Parts of a headroom. ``response``: cycles from the pause to the upstream port's last start, cable and PHYs both
-    ways; ``arriving``: cells of that time; ``queued``: cells of the upstream egress FIFO; ``pipeline``: of the switch.
+    ways; ``arriving``: cells of that time; ``queued``: cells of the upstream egress FIFO; ``pipeline``: of the switch;
+    ``stored``: of the frame that the receiving link has not handed on yet.
     """
 
     response: int
     arriving: int
     queued: int
     pipeline: int
+    stored: int = 0
 
     @property
     def cells(self) -> int:
         """All of it."""
-        return self.arriving + self.queued + self.pipeline
+        return self.arriving + self.queued + self.pipeline + self.stored
 
 
 def headroom(
-    metres: float, *, phy: str = "llfec", roce: bool = True, cell: int = 64, egress: int | None = None
+    metres: float,
+    *,
+    phy: str = "llfec",
+    roce: bool = True,
+    cell: int = 64,
+    egress: int | None = None,
+    stored: int = 0,
 ) -> Headroom:
     """Headroom of a lane behind a cable of ``metres``; ``egress``: beats of the upstream egress FIFO (default: spec);
-    ``cell``: bytes of a beat, and with them the wire's rate (64: 400 Gb/s, 128: 800 Gb/s).
+    ``cell``: bytes of a beat, and with them the wire's rate (64: 400 Gb/s, 128: 800 Gb/s). ``stored``: cells that had
+    come before the pause and were not counted yet; a link that stores RoCE frames whole (docs/link.md, F1) holds a
+    largest one and those of its own stages.
 
     A stream of a beat a cycle brings at most a cell a cycle, however the frames are packed: where the wire's bytes
     could fill more, that bound holds.
@@ -77,4 +87,4 @@ def headroom(
     queued = figures.integer("switch.egress_beats") if egress is None else egress
     # decided `lookup` cycles after it entered, held a cycle later, paused one more; beats of those cycles are inside
     pipeline = figures.cycles("latency.switch.lookup") + 2
-    return Headroom(response, arriving, queued, pipeline)
+    return Headroom(response, arriving, queued, pipeline, stored)

@@ -169,7 +169,7 @@ class Storm(LinkSequence):
             item.info["errors"][x] = PhyErrors(
                 seed=int(rng.integers(1 << 63)), kp4=fec == "kp4", on=True, burst_len=int(rng.integers(1, 60)),
                 burst_thr=int((1 << 64) * rng.choice((0.0, 0.002))),
-                thr=thresholds(code(fec), float(rng.choice((1e-4, 1.5e-3, 3e-3)[: 2 + (fec == "kp4")]))),
+                thr=thresholds(code(fec), float(rng.choice((1e-4, 1.5e-3, 2e-3)[: 2 + (fec == "kp4")]))),
             )  # fmt: skip
             n = int(rng.integers(1, 8))
             item.info["fault"][x] = [(int(c), int(rng.integers(1, 4))) for c in rng.integers(20, last, n)]
@@ -181,6 +181,7 @@ class Storm(LinkSequence):
                 item.info["timed"][x]["retrain"] = [(at, 1), (at + 1, 0)]
         self.late(item, rng, 0.3)
         item.quiet = self.heal
+        item.max_cycles = 3_000_000
         # the errors go on to the end: what says the last credits may be lost time and again
         item.info |= {"lossy": bool(roce), "settled": False}
         return self.finish(item, rng)
