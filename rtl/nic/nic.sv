@@ -190,7 +190,9 @@ module nic
       .up(), .drained(1'b1), .tx(tx), .rx(rx), .credits(), .state(), .reason(), .ev(), .lost()
   );
 
-  wire_rx u_wire_rx (
+  wire_rx #(
+      .CELLS(spec_pkg::LINK_PORT_CELLS)
+  ) u_wire_rx (
       .clk(clk), .rst(rst), .cfg(cfg_wire),
       .s_axis_tvalid(frx_tvalid), .s_axis_tready(), .s_axis_tdata(frx_tdata),
       .s_axis_tkeep(frx_tkeep), .s_axis_tlast(frx_tlast),
