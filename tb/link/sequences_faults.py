@@ -159,9 +159,8 @@ class Storm(LinkSequence):
         frames = 10 * self.ctx.option("load", 4) + int(rng.integers(20))
         self.near_wrap(item, rng, 2 * frames)
         self.both(
-            item, replay_timeout=int(rng.integers(600, 1500)), retrain=self.there_and_back(item) + int(rng.integers(1, 200)),
-            init_timeout=3000,
-            replay_max=int(rng.choice((1, 2, 8, 255))),
+            item, replay_timeout=int(rng.integers(600, 1500)), init_timeout=3000,
+            retrain=self.there_and_back(item) + int(rng.integers(1, 200)), replay_max=int(rng.choice((1, 2, 8, 255))),
         )  # fmt: skip
         for x in ENDS:
             size = self.sizes(rng, frames, ("mix", "small")[int(rng.integers(2))], roce)
