@@ -44,7 +44,6 @@ from models.link_state import (
     J_NUM,
     K_ACK_AT,
     K_ACK_REF,
-    K_AT,
     K_CF_AT,
     K_CF_REF,
     K_CP,
