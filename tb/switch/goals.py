@@ -83,7 +83,8 @@ def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     _figure(
         ctx, f"stream_limited_{PROFILE[t.roce].lower()}", sum(b - a + 1 for a, b in ranges), "count",
         sizes=", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges), of="frame sizes from 64 bytes on",
-        wire=f"{rate} bytes a cycle, {overhead} bytes after each {'frame' if t.roce else 'segment'}", beat=t.shape.data_bytes,
+        wire=f"{rate} bytes a cycle, {overhead} bytes after each {'frame' if t.roce else 'segment'}",
+        beat=t.shape.data_bytes,
     )  # fmt: skip
     _figure(
         ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",
