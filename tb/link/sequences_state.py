@@ -97,7 +97,11 @@ class Restart(LinkSequence):
             at = 3000 + 5000 * k + int(rng.integers(20, 900))
             x = str(rng.choice(ENDS))
             if index % 2 == 0:
-                timed[x]["enable"] += [(at, 0), (at + int(rng.integers(1, 600)), 1)]
+                back = at + int(rng.integers(1, 600))
+                timed[x]["enable"] += [(at, 0), (back, 1)]
+                if k:  # and again, in the middle of the exchange that follows
+                    once_more = back + int(rng.integers(1, 3 * item.info["link"][x].retrain))
+                    timed[x]["enable"] += [(once_more, 0), (once_more + int(rng.integers(1, 100)), 1)]
             else:
                 timed[x]["retrain"] += [(at, 1), (at + int(rng.integers(1, 4)), 0)]
                 if rng.random() < 0.5:
