@@ -76,6 +76,13 @@ def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     out = []
     if not len(raised):
         return [f"input {p}, lane {lane} was never paused: the test tests nothing"]
+    came = int((np.repeat(t.entered[p].lane, t.entered[p].beats) == lane).sum())
+    if came != phase.item.cfg["xoff"] + cells:
+        out.append(f"{came} cells came, not {cells} after the {phase.item.cfg['xoff']} that bring the pause")
+    back = bits_of(phase.rows["free.evt"], t.shape.ports * t.shape.lanes * 2)
+    mine = back[:, 2 * (p * t.shape.lanes + lane) :][:, :2].any(axis=1)
+    if lossless and int(phase.rows["free.evt"]["cycle"][mine].min()) <= int(t.entered[p].end[-1]):
+        out.append("a cell came back before the last one was stored: the headroom was not used up")
     lost = codes(t, phase, slice(p, p + 1))["overflow"]  # a neighbour's loss is not an answer
     if lossless and lost:
         out.append(f"{lost} frames lost though {cells} cells of headroom were kept")

@@ -10,6 +10,7 @@ from tb.common.uvm import PhaseTest
 from tb.switch.env import plan
 from tb.switch.sequences_bad import Malformed, TooLong
 from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroLoad
+from tb.switch.sequences_corner import AbortFull, ExactlyFull, FallInGap
 from tb.switch.sequences_flow import Headroom, Pauses
 from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
@@ -74,16 +75,23 @@ class multicast(SwitchTest):
 
 @pyuvm.test()
 class port_events(SwitchTest):
-    """Ports down and up at random; the time to the first beat on a new way."""
+    """Ports down and up at random, in the gap of a frame, with full buffers; time to the first beat on a new way."""
 
-    sequences = (PortEvents, Reroute)
+    sequences = (PortEvents, Reroute, FallInGap, AbortFull)
 
 
 @pyuvm.test()
 class pfc(SwitchTest):
-    """Pause by lane both ways; headroom, with enough of it and with a cell less."""
+    """Pause by lane both ways; an input whose last cell is taken and given in turn."""
 
-    sequences = (Headroom, Pauses)
+    sequences = (Pauses, ExactlyFull)
+
+
+@pyuvm.test()
+class headroom(SwitchTest):
+    """The computed headroom, with enough of it and with a cell less."""
+
+    sequences = (Headroom,)
 
 
 @pyuvm.test()
