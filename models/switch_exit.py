@@ -44,6 +44,7 @@ from models.switch_state import (
     META_MARKED,
     META_USER,
     NOW,
+    OPEN,
     OUT_WAITS,
     OWN,
     PEND,
@@ -217,7 +218,7 @@ def lives(c: Shape, s: State) -> None:
         while rising != ZERO:
             o = w * 64 + ctz(rising)
             rising &= rising - ONE
-            if s.out[o, BOOKED] == 0 and s.inp[o, INSIDE] == 0:
+            if s.out[o, BOOKED] == 0 and s.inp[o, INSIDE] == 0 and s.inp[o, OPEN] == 0:
                 now |= bit(o)
         m[LIVE_NEXT, w] = now
 

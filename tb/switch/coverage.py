@@ -158,7 +158,7 @@ FIGURE = Group(
         Cover("full_rate", [Bin("one beat", range(1, 65)), Bin("two beats", range(65, 129)),
                             Bin("several", range(129, 2000)), Bin("large", range(2000, MANY))], points=("full_rate",)),
         Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
-                         Bin("abort full", "abort full", ("abort_full",)),
+                         Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
                          *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),
         Cover("fair", each("round robin", "iSLIP", "wavefront"), points=("fairness",)),
     ],

@@ -132,3 +132,34 @@ class FallInGap(SwitchSequence):
         item.info["port_up"] = [(fall, everyone & ~(1 << dies)), (fall + 1 + int(rng.integers(SETTLE)), everyone)]
         item.info |= {"good": False, "corner": "fall in gap, set" if index >= 2 else "fall in gap"}
         return self.finish(item, rng)
+
+
+class Blink(SwitchSequence):
+    """O1, E3: a port falls for a cycle or a few while its input waits for the rest of a frame and holds nothing: it is
+    not up before the abort beat has been given back, so that no credit of before comes to a neighbour that is new."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Every input in turn; credits at the inputs too."""
+        s = self.shape
+        item = self.begin("blink", index, rng)
+        item.quiet = 1500  # longer than from one event to the next
+        roce = item.cfg["roce"]
+        everyone = mask(range(s.ports))
+        beats, gap = min(3, s.max_beats), 4 * SETTLE
+        at = self.start_at
+        for i in range(s.ports):
+            n = 6
+            dest = self.dest(item, rng, rng.choice([o for o in range(s.ports) if o != i], n))
+            b = self.batch(item, rng, dest, fit(np.full(n, beats * s.data_bytes), roce))
+            b.cycle = at + 2 * gap * np.arange(n)
+            b.extra = np.tile([0, *[gap] * (beats - 1)], n)
+            item.info["batch"][i] = b
+            for k in range(n - 1):  # dark for 1, 2 .. cycles
+                fall = int(b.cycle[k]) + SETTLE
+                item.info["port_up"] += [(fall, everyone & ~(1 << i)), (fall + 1 + k, everyone)]
+            at += 2 * gap * n
+        item.cfg["gate"] = 1
+        item.info |= {"good": False, "corner": "blink", "codes": {"aborted": s.ports * (n - 1)}}
+        return self.finish(item, rng)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tb.common.beats import StreamFormat
-from tb.switch.checks import once_in_order, whole
+from tb.switch.checks import whole
 from tb.switch.goals import stalls
 
 AXIS = StreamFormat()
@@ -36,13 +36,6 @@ def frames(numbers: list[int], n: int = 1):
         source=np.zeros(count, np.int64), number=np.array(numbers, np.int64), lane=np.zeros(count, np.int64),
         first=np.arange(count) * n, beats=np.full(count, n), damaged=np.zeros(count, bool),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(("numbers", "said"), [([[0, 1], [2]], 0), ([[0, 1], [1]], 1), ([[0, 0], []], 1)])
-def test_a_frame_that_leaves_twice_is_named_though_ports_die(numbers, said):
-    t = Some(shape=Some(ports=1, lanes=1), left=[frames(n) for n in numbers], entered=[Some(first=np.arange(3))])
-    phase = Some(item=Some(info={"port_up": [(50, 0)], "good": False}))
-    assert len(once_in_order(t, phase)) == said
 
 
 @pytest.mark.parametrize("size", [70, 130, 126])  # the FCS in the last beat, and across two

@@ -454,6 +454,16 @@ def test_a_port_comes_back_when_its_input_is_empty():
     assert outcome.live == [(0, 0), (1, UP), (31, UP & ~1), (103, UP)]
 
 
+def test_a_port_comes_back_when_the_abort_beat_is_gone():
+    """O1: port 0 is dark for one cycle, between two beats of a frame, with nothing inside. Live is 0 at 31, where the
+    abort beat enters; it is decided at 36 and taken at 37, so that inside is 0 at 38."""
+    beats = np.concatenate((played((20, frame(1, 4))), played((80, frame(1, 1)))))
+    beats["cycle"] = [20, 21, 60, 61, 80]
+    outcome = go({0: beats}, port_up=[(0, UP), (30, UP & ~1), (31, UP)])
+    assert outcome.live == [(0, 0), (1, UP), (31, UP & ~1), (39, UP)]
+    assert events(outcome.free[0])[2] == (38, 1)
+
+
 # --- flow control by pause -------------------------------------------------------------------------------------------
 
 
