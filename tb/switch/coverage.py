@@ -160,6 +160,7 @@ FIGURE = Group(
         Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
                          Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
                          *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),
+        Cover("theory", each(50, 70, 80), points=("theory",)),
         Cover("fair", each("round robin", "iSLIP", "wavefront"), points=("fairness",)),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ from tb.switch.sequences_bad import Malformed, TooLong
 from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroLoad
 from tb.switch.sequences_corner import AbortFull, Blink, ExactlyFull, FallInGap
 from tb.switch.sequences_flow import Headroom, Pauses
-from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks
+from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks, Uniform
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 
 
@@ -57,6 +57,13 @@ class hot_spot(SwitchTest):
     """Other outputs beside a hot one; then full buffers."""
 
     sequences = (HotSpot, FullBuffers)
+
+
+@pyuvm.test()
+class theory(SwitchTest):
+    """Mean wait under uniform traffic against what is published of the allocator."""
+
+    sequences = (Uniform,)
 
 
 @pyuvm.test()
