@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from models.spec import spec
 
+PHYS = ("llfec", "kp4")
+"""Sections of [phy] in spec/fabric.toml."""
+
 
 def worst_cells(data: int, cell: int, overhead: int) -> int:
     """Most cells that ``data`` bytes of the wire (preamble, gap and FCS counted) can fill: whole frames and one more.
@@ -57,11 +60,16 @@ def headroom(
     metres: float, *, phy: str = "llfec", roce: bool = True, cell: int = 64, egress: int | None = None
 ) -> Headroom:
     """Headroom of a lane behind a cable of ``metres``; ``egress``: beats of the upstream egress FIFO (default: spec).
+    ValueError for a cable or a PHY that there is not; whether it fits into a buffer :func:`thresholds` says.
 
     A stream of a beat a cycle brings at most a cell a cycle, however the frames are packed: where the wire's bytes
     could fill more, that bound holds.
     """
     figures = spec()
+    if not 0 <= metres < math.inf:
+        raise ValueError(f"metres is {metres}; allowed: from 0")
+    if phy not in PHYS:
+        raise ValueError(f"phy is {phy!r}; allowed: {', '.join(PHYS)} (spec/fabric.toml, [phy])")
     rate = figures.integer("link.rate_bytes")
     overhead = figures.integer("link.overhead_roce" if roce else "link.overhead_native")
     period = float(figures.value("clock.period_ns"))
@@ -77,3 +85,27 @@ def headroom(
     # decided `lookup` cycles after it entered, held a cycle later, paused one more; beats of those cycles are inside
     pipeline = figures.cycles("latency.switch.lookup") + 2
     return Headroom(response, arriving, queued, pipeline)
+
+
+def thresholds(quota: int, room: int) -> tuple[int, int]:
+    """XOFF and XON, cells held, of a lane of ``quota`` cells that keeps ``room`` of them for what still arrives once it
+    asked for a pause; XON is half of XOFF. ValueError when the headroom leaves no threshold."""
+    if not 0 <= room < quota:
+        raise ValueError(
+            f"headroom is {room} cells; allowed: 0 to {quota - 1}, below the cells of a lane (cells / lanes,"
+            f" {quota}; cells by default link.buffer_cells of spec/fabric.toml)"
+        )
+    xoff = quota - room
+    return xoff, xoff // 2
+
+
+def reach(quota: int, *, phy: str = "llfec", roce: bool = True, cell: int = 64, egress: int | None = None) -> int:
+    """Longest cable in whole metres, up to 10 km, with a headroom below a lane of ``quota`` cells; -1: none."""
+    low, high = -1, 10_000
+    while low < high:
+        middle = (low + high + 1) // 2
+        if headroom(middle, phy=phy, roce=roce, cell=cell, egress=egress).cells < quota:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -75,8 +75,8 @@ from models.switch_state import (
 @inlined
 def _push(c: Shape, s: State, o: int, beat: int, meta: int) -> None:
     """A beat goes to the FIFO of output ``o``."""
+    log(c, s, s.g[NOW], K_TAKE, o | meta, beat)
     if c.outside:
-        log(c, s, s.g[NOW], K_TAKE, o | meta, beat)
         return
     n = s.out[o * NO + FILL]
     at = s.out[o * NO + HEAD] + n

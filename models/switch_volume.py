@@ -21,7 +21,7 @@ from models.switch_config import SwitchConfig
 from models.switch_core import DONE, FULL, run
 from models.switch_ecn import mark
 from models.switch_header import beats as read
-from models.switch_log import Events, departures, freed
+from models.switch_log import Events, departures, events, freed
 from models.switch_state import (
     HEADS,
     INSIDE,
@@ -33,9 +33,11 @@ from models.switch_state import (
     K_MC_LOST,
     K_OUT,
     K_PAUSE,
+    K_TAKE,
     LEFT,
     LEFT_COUNT,
     LOG,
+    META_LANE,
     NEXT,
     NH,
     NK,
@@ -86,7 +88,8 @@ class Outcome:
     ``taken``: cycle at which each played beat was accepted; ``cut``: those that were not sent to the switch, the rest
     of a frame whose port had died (E2). ``drop``: codes.
     ``pause``, ``live``: (cycle, whole vector) of each change, the first at cycle 0. ``counters``: frames by reason of
-    F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do.
+    F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do. ``takes``: of each
+    output, the beats taken for it, lost ones too, with their lanes; empty unless asked for.
     """
 
     taken: list[Array]
@@ -103,6 +106,7 @@ class Outcome:
     _config: SwitchConfig = field(repr=False)
     _beats: Sequence[Array] = field(repr=False)
     _gone: Sequence[tuple[Array, Array, Array]] = field(repr=False)
+    takes: list[Array] = field(default_factory=list)
 
     @cached_property
     def free(self) -> list[Array]:
@@ -229,8 +233,17 @@ def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
     return f"switch still busy at cycle {limit}: {'; '.join(texts) or 'credits or events outstanding'}"
 
 
-def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
-    """Run to the end. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
+def _takes(parts: list[Array], ports: int) -> list[Array]:
+    """Beats taken for each output: cycle and lane."""
+    rows = np.concatenate(parts)
+    rows = rows[rows[:, 1] == K_TAKE]
+    output, lane = rows[:, 2] & 0xFF, rows[:, 2] >> META_LANE & 0xF
+    return [events(rows[output == p, 0], lane[output == p]) for p in range(ports)]
+
+
+def simulate(config: SwitchConfig, stimulus: Stimulus, takes: bool = False) -> Outcome:
+    """Run to the end; ``takes``: keep these too. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at
+    ``max_cycles``."""
     beats = stimulus.beats
     check.played(beats, config.ports, config.data_bytes)
     _, ups = check.timed("port_up", stimulus.port_up, {}, ("ports", config.ports))
@@ -246,6 +259,7 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
         at = to
     given = joined(config, stimulus, end, play_, head[:free], heads)
     kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
+    kinds |= int(takes) << K_TAKE
     parts: list[Array] = []
     left: list[Array] = []
 
@@ -255,7 +269,7 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
 
     state = play(config, stimulus, given, kinds, part, everywhere)
     p = config.ports
-    log = Events(parts, p * config.lanes)
+    log = Events([x[x[:, 1] != K_TAKE] for x in parts] if takes else parts, p * config.lanes)
     drop = log.by_port(K_DROP, p)
     mc_lost, lost, ecn = (log.by_port(kind, p) for kind in (K_MC_LOST, K_LOST, K_ECN))
     codes = np.concatenate([d["value"] for d in drop])
@@ -268,4 +282,5 @@ def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
         drop=drop, mc_lost=mc_lost, lost=lost, ecn=ecn, pause=log.vector(K_PAUSE),
         live=log.vector(K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
         _gone=[(given.gone[span], *log.of(K_FREE, i)) for i, span in enumerate(spans)],
+        takes=_takes(parts, p) if takes else [],
     )  # fmt: skip

@@ -61,7 +61,7 @@ module switch_node
       .s_axis_tlast(i_last), .free_cells(free_cells), .s_pause(),
       .m_axis_tvalid(o_valid), .m_axis_tready(o_ready), .m_axis_tdata(o_data), .m_axis_tkeep(o_keep),
       .m_axis_tlast(o_last), .m_axis_tuser(), .m_credit({PORTS * 8{1'b0}}), .m_pause({PORTS{1'b0}}),
-      .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained()
+      .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained(), .in_use(), .credits()
   );
 
   logic [$clog2(PORTS+1)-1:0] unknown_now;

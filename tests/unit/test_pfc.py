@@ -3,7 +3,7 @@
 
 import pytest
 
-from models.pfc import headroom, worst_cells
+from models.pfc import headroom, reach, thresholds, worst_cells
 from models.spec import spec
 
 ETH = spec().integer("link.overhead_roce")
@@ -64,3 +64,27 @@ def test_parts():
 def test_a_lane_of_the_default_switch_reaches_two_metres():
     """The rest of the buffer still holds a largest frame before the pause."""
     assert headroom(2).cells + spec().integer("frame.max_beats") < spec().integer("link.buffer_cells")
+
+
+def test_thresholds_leave_exactly_the_headroom():
+    assert thresholds(512, 434) == (78, 39)
+    assert thresholds(256, 255) == (1, 0)
+    assert thresholds(256, 0) == (256, 128)
+    for room in (256, 914, -1):
+        with pytest.raises(ValueError, match=rf"headroom is {room} cells; allowed: 0 to 255.*link\.buffer_cells"):
+            thresholds(256, room)
+
+
+def test_the_longest_cable_is_the_longest():
+    longest = reach(1024)
+    assert headroom(longest).cells < 1024 <= headroom(longest + 1).cells
+    assert reach(100) == -1
+    assert reach(1024, phy="kp4") < longest
+
+
+@pytest.mark.parametrize(
+    ("metres", "phy", "said"), [(-1, "llfec", "metres is -1"), (2, "fec", "phy is 'fec'; allowed")]
+)
+def test_a_cable_that_cannot_be_is_named(metres, phy, said):
+    with pytest.raises(ValueError, match=said):
+        headroom(metres, phy=phy)
