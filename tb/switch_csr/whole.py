@@ -48,12 +48,13 @@ SETTLE = 40  # cycles between the set-up and the first frame
 LATER = 100  # cycles between the last event and the last reads
 
 
-def _setup(cfg: Mapping[str, int], ports: int) -> list[Access]:
-    """Configuration registers, and the enables of the ports that the register keeps down later."""
+def _setup(cfg: Mapping[str, int], ports: int, quota: int) -> list[Access]:
+    """Configuration registers, and the enables of the ports that the register keeps down later. The headroom is what
+    PAUSE leaves of a lane's cells."""
     words = {
         "MODE": cfg["roce"] | cfg["pfc"] << 1 | cfg["credit_en"] << 2, "PREFIX": cfg["prefix"], "SEED": cfg["seed"],
         "PAUSE": cfg["xoff"] | cfg["xon"] << 16, "ECN": cfg["ecn_at"], "CREDIT": cfg["credit_init"],
-        "ADAPT": cfg["adapt_shift"],
+        "ADAPT": cfg["adapt_shift"], "HEADROOM": max(0, quota - cfg["xoff"]),
     }  # fmt: skip
     found = [Access(1, WRITE, GLOBAL.address(n), v) for n, v in words.items()]
     on = [p for p in range(ports) if p % 2 or cfg["up"] >> p & 1]
@@ -104,7 +105,7 @@ def through_registers(
     """``item`` of tb.switch as an item of this bench."""
     cfg, info = item.cfg, item.info
     rows = [(c, _group(c, *row)) for c, *row in info["groups"]] + [(c, _table(c, *row)) for c, *row in info["table"]]
-    first = _setup(cfg, s.ports)
+    first = _setup(cfg, s.ports, s.quota)
     for cycle, accesses in rows:
         if cycle <= start_at:
             first += [Access(1, WRITE, a.addr, a.data) for a in accesses]
@@ -156,6 +157,7 @@ def through_registers(
     outcome = simulate(config(s, cfg), given, takes=True)
     watched = watch(config(s, cfg), given, outcome)
     last = max(busy, outcome.end, links[-1][0]) + LATER
+    accesses.append(Access(last, READ, GLOBAL.address("CONFIG_ERROR")))
     indices: list[tuple[tuple[str, ...], str, int]]
     indices = [(READBACK[:1], "TABLE_INDEX", n) for n in sorted({row[1] for row in registers.tables})]
     indices += [(READBACK[1:], "GROUP_INDEX", n) for n in sorted({row[1] for row in registers.groups})]
