@@ -7,6 +7,7 @@ from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.common.observe import nothing
 from tb.switch import coverage_events as events
 from tb.switch.coverage_frames import PROFILES, frames
+from tb.switch.coverage_pair import pair
 
 MANY = 1 << 30
 OUTPUTS = ("s_ready", "m_valid", "free_cells", "s_pause", "drop", "mc_lost", "lost", "ecn", "live")
@@ -168,3 +169,17 @@ FIGURE = Group(
 RESET = Group("reset", nothing, [Cover("known", each(*OUTPUTS), points=("reset",))])
 
 COVERAGE = Coverage("switch", [FRAME, DROP, INPUT, OUTPUT, PORT, TABLE, FIGURE, RESET])
+
+PAIR = Group(
+    "pair",
+    pair,
+    [
+        Cover("least", each("too few for a frame"), points=("crossing",)),
+        Cover("where", each("in a frame", "between frames"), points=("flaps",)),
+        Cover("far_end", each("empty", "holds cells"), points=("flaps",)),
+        Cover("dark", [Bin("2 to 5", range(2, 6)), Bin("longer", range(6, MANY))], points=("flaps",)),
+        Cross("where_by_far_end", ("where", "far_end"), points=("flaps",)),
+    ],
+)
+
+PAIR_COVERAGE = Coverage("switch_pair", [PAIR])
