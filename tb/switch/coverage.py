@@ -160,6 +160,7 @@ FIGURE = Group(
                             Bin("several", range(129, 2000)), Bin("large", range(2000, MANY))], points=("full_rate",)),
         Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
                          Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
+                         Bin("dips", "dips", ("dips",)),
                          *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),
         Cover("theory", each(50, 70, 80), points=("theory",)),
         Cover("fair", each("round robin", "iSLIP", "wavefront"), points=("fairness",)),

@@ -7,7 +7,7 @@ import numpy as np
 
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import fit
-from tb.switch.stimulus import BY_FLOW, MULTICAST, SwitchSequence, mask
+from tb.switch.stimulus import BY_FLOW, MULTICAST, SPRAY, SwitchSequence, mask
 
 SETTLE = 40  # cycles after which the last beat offered is decided and its pause seen
 
@@ -162,4 +162,37 @@ class Blink(SwitchSequence):
             at += 2 * gap * n
         item.cfg["gate"] = 1
         item.info |= {"good": False, "corner": "blink", "codes": {"aborted": s.ports * (n - 1)}}
+        return self.finish(item, rng)
+
+
+class Dips(SwitchSequence):
+    """Q3: some frames that wait for an output have been moved when it is back; the others go on at their cycle."""
+
+    phases = 2
+    rounds = 24
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Frames of one beat, sprayed over two outputs; one is paused, dark for one to six cycles, soon released."""
+        s = self.shape
+        item = self.begin("dips", index, rng)
+        old, i = 0, s.ports - 1
+        dest = self.route(item, SPRAY, [old, 1])
+        every = (1 << s.lanes) - 1
+        everyone = mask(range(s.ports))
+        cycle: list[int] = []
+        lanes: list[int] = []
+        for k in range(self.rounds):
+            at = self.start_at + 6 * SETTLE * k
+            n = int(rng.integers(4, 13))
+            cycle += (at + np.arange(n)).tolist()
+            lanes += [int(rng.integers(s.lanes))] * n
+            fall = at + n + SETTLE
+            back = fall + int(rng.integers(1, 7))
+            item.info["port_up"] += [(fall, everyone & ~(1 << old)), (back, everyone)]
+            item.info["pause"] += [(at - 5, every << old * s.lanes), (back + int(rng.integers(-1, 9)), 0)]
+        size = fit(np.full(len(cycle), 64), item.cfg["roce"])
+        b = self.batch(item, rng, np.full(len(cycle), dest), size, lanes=np.array(lanes))
+        b.cycle = np.array(cycle)
+        item.info["batch"][i] = b
+        item.info |= {"good": False, "corner": "dips"}
         return self.finish(item, rng)
