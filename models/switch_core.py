@@ -7,6 +7,7 @@ beats, counters and ports' states become visible by being written after all who 
 
 from __future__ import annotations
 
+from models.switch_ahead import drops, takes_ahead
 from models.switch_entrance import due, entrances, gates, gates_settled
 from models.switch_exit import credits_out, exits, lives, lives_settle, settle, takes
 from models.switch_forward import decisions, moves, pauses, stages
@@ -20,8 +21,10 @@ from models.switch_state import (
     AT_TABLE,
     AT_UP,
     BUSY_IN,
+    BUSY_UNTIL,
     DEPTH,
     DISCARDS,
+    DROPPING,
     DUE,
     IN_ASK,
     LEFT,
@@ -92,8 +95,11 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
     _ports(s, f)
     lives(c, s)
     entrances(c, s, f)
-    takes(c, s, f)
-    match_all(c, s)
+    if c.ahead:
+        takes_ahead(c, s, f)
+    else:
+        takes(c, s, f)
+    match_all(c, s, f)
     if s.m[LIVE] != s.m[ALL] or s.m[LIVE + 1] != s.m[ALL + 1]:
         moves(c, s)
     if c.pfc and held_changed:
@@ -101,8 +107,11 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
     if s.g[PIPE] or s.g[MOVES]:
         stages(c, s, f)
         decisions(c, s, f)
-    exits(c, s, f)
-    settle(c, s)
+    if c.ahead:
+        drops(c, s, f)
+    else:
+        exits(c, s, f)
+        settle(c, s)
     if c.gate:
         gates(c, s)
     lives_settle(c, s)
@@ -117,6 +126,8 @@ def quiet(c: Shape, s: State) -> bool:
         return False
     m = s.m
     if not (empty(m, BUSY_IN) and empty(m, IN_ASK) and empty(m, DISCARDS) and empty(m, OUT_WAITS)):
+        return False
+    if not empty(m, DROPPING):
         return False
     for w in range(c.words):
         if m[UP + w] != m[LIVE + w]:
@@ -159,15 +170,19 @@ def skip_to(s: State, t: int) -> None:
 def run(c: Shape, s: State, f: Feed, limit: int) -> int:
     """Cycles up to the end, to ``limit``, or until the log wants to be emptied: DONE, LIMIT or FULL."""
     room = len(s.log) // 4 - (12 + 2 * c.lanes) * c.ports
-    left = len(s.left) // 2 - c.ports
-    due(c, s, f)
+    left = len(s.left) // 2 - (c.ports * (c.beats + 1) if c.ahead else c.ports)
+    if c.outside or s.g[NOW] == 0:
+        due(c, s, f)
     while True:
         if s.g[LOG] > room or s.g[LEFT] > left:
             return FULL
         if quiet(c, s):
             t = _next_event(c, s, f)
             if t < 0:
-                return DONE
+                if s.g[BUSY_UNTIL] < limit:
+                    s.g[NOW] = max(s.g[NOW], s.g[BUSY_UNTIL] + 1)
+                    return DONE
+                t = limit
             skip_to(s, min(t, limit))
         if s.g[NOW] >= limit:
             return LIMIT

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from models.switch_ahead import follow
+from models.switch_exact import closed, full
 from models.switch_index import lane, piped
 from models.switch_jit import ONE, ZERO, bit, empty, has, inlined, known, lowest
 from models.switch_queue import new_frame
@@ -23,6 +25,7 @@ from models.switch_state import (
     GAVE,
     GIVES,
     GROUP,
+    H_BEATS,
     H_DEST,
     H_INFO,
     HEADS,
@@ -31,6 +34,7 @@ from models.switch_state import (
     INFO_NEED,
     INSIDE,
     LANE,
+    LENGTH,
     LIVE,
     MARK,
     MOST,
@@ -83,6 +87,7 @@ def _enter(c: Shape, s: State, f: Feed, i: int, beat: int, last: int) -> None:
         s.frm[slot + INFO] = info
         s.frm[slot + LANE] = info >> INFO_LANE & 7
         s.frm[slot + NEED] = info >> INFO_NEED
+        s.frm[slot + LENGTH] = f.head[key + H_BEATS]
         n = s.ent[stage * MOST] + 1
         s.ent[stage * MOST] = n
         s.ent[stage * MOST + n] = i
@@ -99,7 +104,7 @@ def _passes(c: Shape, s: State, f: Feed, i: int, beat: int) -> bool:
     """The credit gate in front of the switch; it remembers the lane of the stream's frame."""
     if s.inp[i * NI + STREAM_FIRST]:
         v = f.head[_head(c, s, i, beat) + H_INFO] >> INFO_LANE & 7
-        if s.il[lane(i, v) + GATE] < c.beats:
+        if closed(c, s, f, i, v) if c.ahead else s.il[lane(i, v) + GATE] < c.beats:
             return False
         s.inp[i * NI + STREAM_LANE] = v
     s.il[lane(i, known(s.inp[i * NI + STREAM_LANE])) + GATE] -= 1
@@ -116,7 +121,7 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
         offered = s.inp[i * NI + DUE] <= t
         if not offered and not dead:
             continue
-        if not c.pfc and s.inp[i * NI + INSIDE] >= c.cells:
+        if full(c, s, f, i) if c.ahead else not c.pfc and s.inp[i * NI + INSIDE] >= c.cells:
             continue
         live = has(s.m, LIVE, i)
         beat = known(s.inp[i * NI + NEXT])
@@ -131,6 +136,12 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
                 f.cut[beat] = True
             if not live or s.inp[i * NI + SWALLOWS]:
                 s.inp[i * NI + SWALLOWS] = 1 - last
+            elif c.ahead:
+                if s.inp[i * NI + OPEN]:
+                    s.inp[i * NI + INSIDE] += 1
+                else:
+                    _enter(c, s, f, i, beat, last)
+                follow(c, s, f, i, beat, last)
             else:
                 _enter(c, s, f, i, beat, last)
         if not live and s.inp[i * NI + OPEN]:

@@ -89,6 +89,15 @@ def _push(c: Shape, s: State, o: int, beat: int, meta: int) -> None:
 
 
 @inlined
+def marks(c: Shape, s: State, i: int, own: int, v: int, slot: int) -> None:
+    """C1: a frame's first beat is taken."""
+    deep = c.ecn and own >= 0 and s.q[queue(c, i, own * c.lanes + v) + Q_FILL] + 1 >= c.ecn
+    if deep and s.frm[slot + INFO] >> INFO_ECT & 1:
+        s.frm[slot + MARK] = 1
+        log(c, s, s.g[NOW] + c.ecn_at, K_ECN, own, 1)
+
+
+@inlined
 def takes(c: Shape, s: State, f: Feed) -> None:
     """M2: a beat of each match whose next beat is stored. What it changes in counters is kept for :func:`settle`."""
     m = s.m
@@ -110,10 +119,7 @@ def takes(c: Shape, s: State, f: Feed) -> None:
             v = known(s.frm[slot + LANE])
             if n == 0:
                 m[FRESH + w] |= bit(i)
-                deep = c.ecn and own >= 0 and s.q[queue(c, i, own * c.lanes + v) + Q_FILL] + 1 >= c.ecn
-                if deep and s.frm[slot + INFO] >> INFO_ECT & 1:
-                    s.frm[slot + MARK] = 1
-                    log(c, s, s.g[NOW] + c.ecn_at, K_ECN, own, 1)
+                marks(c, s, i, own, v, slot)
             last = 0
             beat = s.frm[slot + FIRST] + n
             user = 0
@@ -177,20 +183,20 @@ def settle(c: Shape, s: State) -> None:
 
 
 @inlined
-def _pattern(s: State, bits: Any, at: Any, o: int, column: int) -> bool:
-    """Whether a pattern's bit is set now. Where it is in the pattern is known from the last time (``column``, and the
-    next one): a division takes longer than all the rest."""
+def pattern(s: State, bits: Any, at: Any, o: int, column: int, t: int) -> bool:
+    """Whether a pattern's bit is set at ``t``. Where it is in the pattern is known from the last time (``column``, and
+    the next one): a division takes longer than all the rest."""
     n = at[o * 2 + 1]
     if n == 0:
         return True
     k = o * NO + column
-    now = s.out[k] + s.g[NOW] - s.out[k + 1]
+    now = s.out[k] + t - s.out[k + 1]
     if now >= n:
         now -= n
         if now >= n:
             now %= n
     s.out[k] = now
-    s.out[k + 1] = s.g[NOW]
+    s.out[k + 1] = t
     return bits[known(at[o * 2] + now)] != 0
 
 
@@ -204,7 +210,7 @@ def exits(c: Shape, s: State, f: Feed) -> None:
         while outs != ZERO:
             o = lowest(outs, w)
             outs &= outs - ONE
-            if _pattern(s, f.credit, f.credit_at, o, CREDIT_AT):
+            if pattern(s, f.credit, f.credit_at, o, CREDIT_AT, t):
                 m[CREDITS + w] &= ~bit(o)
                 for v in range(c.lanes):
                     s.ol[lane(o, v) + CREDIT] += s.ol[lane(o, v) + PEND]
@@ -219,7 +225,7 @@ def exits(c: Shape, s: State, f: Feed) -> None:
                 continue
             meta = s.fifo[k + META]
             if has(s.m, LIVE, o):
-                if not _pattern(s, f.ready, f.ready_at, o, READY_AT):
+                if not pattern(s, f.ready, f.ready_at, o, READY_AT, t):
                     continue
                 if (c.record >> K_OUT) & 1:
                     n = known(s.g[LEFT])

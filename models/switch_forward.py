@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from models.switch_exact import used_of
 from models.switch_index import cell, lane, piped, ports_of
 from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, inlined, known, lowest, nth, ones
 from models.switch_queue import drop_frame, join, leave, log
@@ -11,9 +12,7 @@ from models.switch_state import (
     ABORTED,
     ABORTED_CODE,
     BEAT,
-    BOOKED,
     CHOICE,
-    CREDIT,
     CUT,
     DAMAGED,
     DEC,
@@ -21,6 +20,8 @@ from models.switch_state import (
     DEST,
     DONE,
     DROP_LANE,
+    DROP_NEXT,
+    DROPPING,
     DROPS,
     FLOW,
     FREED,
@@ -38,6 +39,7 @@ from models.switch_state import (
     K_PAUSE,
     K_STORED,
     LANE,
+    LENGTH,
     LIVE,
     LONG,
     MALFORMED,
@@ -47,7 +49,6 @@ from models.switch_state import (
     MOVES,
     NEED,
     NI,
-    NO,
     NO_WAY,
     NOW,
     OVERFLOW,
@@ -99,7 +100,7 @@ def moves(c: Shape, s: State) -> None:
 
 
 @inlined
-def _group(c: Shape, s: State, stage: int, i: int, slot: int) -> None:
+def _group(c: Shape, s: State, f: Feed, stage: int, i: int, slot: int) -> None:
     """The group is read; for an adaptive one, the level of each output as the next cycle will show it."""
     group = s.frm[slot + GROUP]
     if group < 0:
@@ -109,11 +110,16 @@ def _group(c: Shape, s: State, stage: int, i: int, slot: int) -> None:
     s.frm[slot + MODE] = mode
     s.fset[ports_of(slot)] = s.members[group * 2]
     s.fset[ports_of(slot) + 1] = s.members[group * 2 + 1]
-    if mode == ADAPTIVE:
+    several = ones(s.members[group * 2]) + ones(s.members[group * 2 + 1]) > 1
+    if mode == ADAPTIVE and several:  # one alone needs no level
         v = known(s.frm[slot + LANE])
-        for o in range(c.ports):
-            used = c.credit_init - s.ol[lane(o, v) + CREDIT] if c.credit_en else s.out[o * NO + BOOKED]
-            s.lev[(stage * c.ports + i) * c.ports + o] = min(7, max(0, used) >> c.shift)
+        for w in range(c.words):
+            outs = s.members[group * 2 + w]
+            while outs != ZERO:
+                o = lowest(outs, w)
+                outs &= outs - ONE
+                used = used_of(c, s, f, o, v)
+                s.lev[(stage * c.ports + i) * c.ports + o] = min(7, max(0, used) >> c.shift)
 
 
 @inlined
@@ -133,17 +139,27 @@ def _candidates(c: Shape, s: State, f: Feed, stage: int, i: int, slot: int) -> N
         if count:
             s.frm[slot + CHOICE] = nth(low, high, ((s.frm[slot + INFO] & FLOW) * count) >> 16)
         return
-    if mode == ADAPTIVE:
+    if mode == ADAPTIVE and ones(low) + ones(high) > 1:
         best = 8
-        for o in range(c.ports):
-            if ((low if o < 64 else high) & bit(o)) != ZERO:
-                best = min(best, s.lev[(stage * c.ports + i) * c.ports + o])
-        for o in range(c.ports):
-            if s.lev[(stage * c.ports + i) * c.ports + o] != best:
-                if o < 64:
-                    low &= ~bit(o)
-                else:
-                    high &= ~bit(o)
+        best_low = ZERO
+        best_high = ZERO
+        for w in range(c.words):
+            outs = low if w == 0 else high
+            while outs != ZERO:
+                o = lowest(outs, w)
+                outs &= outs - ONE
+                level = s.lev[(stage * c.ports + i) * c.ports + o]
+                if level < best:
+                    best = level
+                    best_low = ZERO
+                    best_high = ZERO
+                if level == best:
+                    if w == 0:
+                        best_low |= bit(o)
+                    else:
+                        best_high |= bit(o)
+        low = best_low
+        high = best_high
     s.fset[ports_of(slot)] = low
     s.fset[ports_of(slot) + 1] = high
 
@@ -177,7 +193,7 @@ def stages(c: Shape, s: State, f: Feed) -> None:
                 if not moved and dest >> c.addr_w == c.prefix:
                     s.frm[slot + GROUP] = s.table[dest & ((1 << c.addr_w) - 1)]
             elif age == 2:
-                _group(c, s, stage, i, slot)
+                _group(c, s, f, stage, i, slot)
             elif s.frm[slot + GROUP] >= 0:
                 mode = s.frm[slot + MODE]
                 if age == 3:
@@ -292,9 +308,15 @@ def _decision(c: Shape, s: State, f: Feed, i: int, beat: int, slot: int) -> None
                 drop_frame(c, s, i, slot)
             else:
                 log(c, s, s.g[NOW], K_STORED, i, 1)
+            if c.ahead and s.frm[slot + LENGTH] > (1 if code else s.frm[slot + NEED]):
+                s.m[DROPPING + (i >> 6)] |= bit(i)
+                s.inp[i * NI + DROP_NEXT] = beat + (1 if code else s.frm[slot + NEED])
         if s.inp[i * NI + DROPS]:
             s.inp[i * NI + INSIDE] -= 1
             free_cell(c, s, f, i, known(s.inp[i * NI + DROP_LANE]), beat)
+        elif c.ahead:
+            s.g[UNSETTLED] = 1
+            join(c, s, i, _queue(c, s, i, slot), slot)
         else:
             code = _store(c, s, i, beat, 1 if beat == ABORT else f.play[beat] & 1, first)
     if code:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from models.switch_config import SwitchConfig
 from models.switch_jit import compiled, inlined, ones
-from models.switch_state import H_DEST, H_INFO, INFO_BAD, INFO_ECT, INFO_LANE, INFO_NEED, NH
+from models.switch_state import H_BEATS, H_DEST, H_INFO, INFO_BAD, INFO_ECT, INFO_LANE, INFO_NEED, NEVER, NH
 
 Array = npt.NDArray[Any]
 _POLYNOMIAL = 0x1021
@@ -109,6 +109,7 @@ def _beats(
     cycle, flags, keep, data, long, keeps, width = at
     bytes_ = raw[:, data : data + width]
     begins = True
+    beats_ = 0
     for n in range(len(raw)):
         when = np.int64(raw[n, cycle]) | np.int64(raw[n, cycle + 1]) << 8
         when |= np.int64(raw[n, cycle + 2]) << 16 | np.int64(raw[n, cycle + 3]) << 24
@@ -122,8 +123,13 @@ def _beats(
             for k in range(keep, keep + keeps):
                 valid += ones(np.uint64(raw[n, k]))
             _row(bytes_, n, valid, roce, lanes, seed, table, head, free)
+            head[free, H_BEATS] = NEVER
             free += 1
+            beats_ = 0
+        beats_ += 1
         begins = last != 0
+        if begins:
+            head[free - 1, H_BEATS] = beats_
     return free
 
 

@@ -32,7 +32,7 @@ class Events:
     def __init__(self, parts: list[Array], ports: int) -> None:
         rows = np.concatenate(parts)
         where = rows[:, 1] * ports + rows[:, 2]
-        order = np.argsort(where, kind="stable")
+        order = np.lexsort((rows[:, 0], where))
         self._ports = ports
         self._cycle, self._value = rows[order, 0], rows[order, 3]
         self._from: list[int] = np.searchsorted(where[order], np.arange(NK * ports + 1)).tolist()

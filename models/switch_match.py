@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from models.switch_alloc import allocate
+from models.switch_exact import booked, credit
 from models.switch_index import cell, lane, ports_of, queue
 from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, inlined, known, lowest
 from models.switch_queue import discard, hold, leave, log
@@ -14,6 +15,7 @@ from models.switch_state import (
     BUSY_OUT,
     CREDIT,
     DISCARDS,
+    FILL,
     IN_ASK,
     K_MC_LOST,
     LANES_OK,
@@ -34,21 +36,29 @@ from models.switch_state import (
     SET,
     TO_DISCARD,
     TO_SET,
+    Feed,
     Shape,
     State,
 )  # fmt: skip
 
 
 @inlined
-def has_room(c: Shape, s: State, o: int) -> bool:
+def has_room(c: Shape, s: State, f: Feed, o: int) -> bool:
     """O4: room for a largest frame and a beat that may be taken now."""
-    return s.out[o * NO + BOOKED] <= c.egress - c.beats - 1
+    most = c.egress - c.beats - 1
+    if c.ahead:
+        return s.out[o * NO + FILL] <= most or booked(c, s, f, o) <= most
+    return s.out[o * NO + BOOKED] <= most
 
 
 @inlined
-def lane_ok(c: Shape, s: State, o: int, v: int) -> bool:
+def lane_ok(c: Shape, s: State, f: Feed, o: int, v: int) -> bool:
     """O4: credit and pause of a lane."""
-    return (not c.credit_en or s.ol[lane(o, v) + CREDIT] > c.beats) and not s.ol[lane(o, v) + PAUSE_BEFORE]
+    if s.ol[lane(o, v) + PAUSE_BEFORE]:
+        return False
+    if not c.credit_en or s.ol[lane(o, v) + CREDIT] > c.beats:
+        return True
+    return c.ahead != 0 and credit(c, s, f, o, v) > c.beats
 
 
 @inlined
@@ -79,7 +89,7 @@ def _end_pick(c: Shape, s: State, i: int, v: int) -> None:
 
 
 @inlined
-def _multicast(c: Shape, s: State) -> None:
+def _multicast(c: Shape, s: State, f: Feed) -> None:
     """M8: what is picked holds its input and outputs (in LEFT_IN, LEFT_OUT), and is matched when all are free."""
     i = s.g[PICK]
     if i < 0:
@@ -104,8 +114,8 @@ def _multicast(c: Shape, s: State) -> None:
         while outs != ZERO:
             o = lowest(outs, w)
             outs &= outs - ONE
-            ready &= has_room(c, s, o)
-            open_all &= lane_ok(c, s, o, v)
+            ready &= has_room(c, s, f, o)
+            open_all &= lane_ok(c, s, f, o, v)
     if open_all:
         for w in range(c.words):
             m[LEFT_OUT + w] &= ~m[SET + w]
@@ -129,7 +139,7 @@ def _multicast(c: Shape, s: State) -> None:
 
 
 @inlined
-def _requests(c: Shape, s: State) -> bool:
+def _requests(c: Shape, s: State, f: Feed) -> bool:
     """M1: ``req`` of each output in LEFT_OUT, the lanes that are open; False when nobody asks."""
     m = s.m
     asked = False
@@ -141,14 +151,13 @@ def _requests(c: Shape, s: State) -> bool:
             low = ZERO
             high = ZERO
             lanes = 0
-            if has_room(c, s, o):
-                for v in range(c.lanes):
-                    if lane_ok(c, s, o, v):
-                        lanes |= 1 << v
-                        low |= s.col[cell(o, v)]
-                        high |= s.col[cell(o, v) + 1]
-            low &= m[LEFT_IN]
-            high &= m[LEFT_IN + 1]
+            for v in range(c.lanes):  # who asks first: most often nobody, and the rest takes longer
+                some = s.col[cell(o, v)] & m[LEFT_IN]
+                more = s.col[cell(o, v) + 1] & m[LEFT_IN + 1]
+                if some | more != ZERO and (lanes or has_room(c, s, f, o)) and lane_ok(c, s, f, o, v):
+                    lanes |= 1 << v
+                    low |= some
+                    high |= more
             if low | high == ZERO:
                 m[LEFT_OUT + w] &= ~bit(o)
                 continue
@@ -160,13 +169,13 @@ def _requests(c: Shape, s: State) -> bool:
 
 
 @inlined
-def match_all(c: Shape, s: State) -> None:
+def match_all(c: Shape, s: State, f: Feed) -> None:
     """All matches of the cycle; BUSY_IN and BUSY_OUT say who is not free (O5)."""
     m = s.m
     for w in range(c.words):
         m[LEFT_IN + w] = m[ALL + w] & ~m[BUSY_IN + w]
         m[LEFT_OUT + w] = m[LIVE + w] & ~m[BUSY_OUT + w]
-    _multicast(c, s)
+    _multicast(c, s, f)
     some_in = False
     some_out = False
     for w in range(c.words):
@@ -178,5 +187,5 @@ def match_all(c: Shape, s: State) -> None:
         while ins != ZERO:
             discard(c, s, lowest(ins, w))
             ins &= ins - ONE
-    if some_in and some_out and _requests(c, s):
+    if some_in and some_out and _requests(c, s, f):
         allocate(c, s)

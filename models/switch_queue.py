@@ -28,6 +28,7 @@ from models.switch_state import (
     QUEUED,
     QUEUED_OUT,
     TO_DISCARD,
+    WAKE,
     Shape,
     State,
 )  # fmt: skip
@@ -124,6 +125,7 @@ def hold(s: State, i: int, own: int, slot: int) -> None:
     """Input ``i`` is matched: its register shows it from the next cycle on."""
     s.inp[i * NI + OWN] = own
     s.inp[i * NI + CUR] = slot
+    s.inp[i * NI + WAKE] = 0
     s.m[BUSY_IN + (i >> 6)] |= bit(i)
 
 

@@ -19,11 +19,11 @@ Array = npt.NDArray[Any]
 
 # columns of State.g: the whole switch
 (NOW, PIPE, MOVES, PICK, PICK_AT, PICK_LANE, MP, WAVE, UNSETTLED, LOG, TAKES, AT_TABLE, AT_GROUP, AT_UP, AT_PAUSE,
- LEFT, NG) = range(17)  # fmt: skip
+ LEFT, BUSY_UNTIL, NG) = range(18)  # fmt: skip
 # rows of State.m: sets of ports. IN_ASK, OUT_ASK: with unicast frames; DISCARDS: with frames to discard;
 # LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now
 (ALL, UP, LIVE, LIVE_NEXT, BUSY_IN, BUSY_OUT, IN_ASK, OUT_ASK, DISCARDS, OUT_WAITS, LEFT_IN, LEFT_OUT, FRESH, SET, GOT,
- CREDITS, GIVES, GAVE, NM) = range(0, 38, 2)  # fmt: skip
+ CREDITS, GIVES, GAVE, DROPPING, NM) = range(0, 40, 2)  # fmt: skip
 # columns of State.inp
 (
     INSIDE,
@@ -44,18 +44,23 @@ Array = npt.NDArray[Any]
     QUEUED,
     DUE,
     HEADS,
-) = range(18)
+    WAKE,
+    PASSED_IN,
+    PASSED_GATE,
+    DROP_NEXT,
+) = range(22)
 NI = 32  # fmt: skip
 # columns of State.out
-(BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, LEFT_COUNT, READY_AT, READY_CYCLE, CREDIT_AT,
- CREDIT_CYCLE) = range(11)  # fmt: skip
+(BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, LEFT_COUNT, READY_AT, READY_CYCLE, CREDIT_AT, CREDIT_CYCLE, OUT_FIRST,
+ OUT_BEAT, OUT_LANE) = range(14)  # fmt: skip
 NO = 16
 # columns of State.il (input, lane) and State.ol (output, lane)
 HELD, GATE, FREED, FREED_BEFORE, PAUSED = range(5)
-CREDIT, PEND, PAUSE_BEFORE = range(3)
+CREDIT, PEND, PAUSE_BEFORE, GIVEN_HEAD, GIVEN_FILL = range(5)
 NL = 8
 # columns of State.frm
-(FIRST, STORED, TAKEN, DONE, LANE, NEED, GROUP, MODE, DEST, INFO, ABORTED, DAMAGED, MARK, LINK, CHOICE) = range(15)
+(FIRST, STORED, TAKEN, DONE, LANE, NEED, GROUP, MODE, DEST, INFO, ABORTED, DAMAGED, MARK, LINK, CHOICE,
+ LENGTH) = range(16)  # fmt: skip
 NF = 16
 # columns of State.q
 Q_HEAD, Q_TAIL, Q_FILL = range(3)
@@ -72,10 +77,11 @@ NE = 2
 # owners of an input that are no output
 FREE_INPUT, TO_DISCARD, TO_SET = -1, -2, -3
 # columns of Feed.head (H1 to H4), and where what is in bits of H_INFO; ECT: a mark changes the frame
-H_DEST, H_INFO, NH = range(3)
+H_DEST, H_INFO, H_BEATS, NH = range(4)
 INFO_LANE, INFO_BAD, INFO_ECT, INFO_NEED = 16, 20, 21, 24
 FLOW = (1 << INFO_LANE) - 1
-NEVER = 1 << 62
+NEVER = 1 << 60
+_CREDITS_AHEAD = 1 << 22  # of which the cycle is noted
 # kinds of State.log
 (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE, K_GRANT, K_STORED, K_TAKE, NK) = range(12)
 # bits of META
@@ -118,6 +124,7 @@ class Shape(NamedTuple):
     mcast_hold: int
     frames: int  # rows of frm an input
     queues: int  # rows of q an input
+    ahead: int  # 1: frames may be worked on as a whole, see switch_ahead
 
 
 class State(NamedTuple):
@@ -150,6 +157,7 @@ class State(NamedTuple):
     members: Array  # GROUPS, W
     log: Array  # n, 4: cycle, kind, port, value
     left: Array  # n, 2: beats that left: cycle, bits
+    given: Array  # P, L, credit_init: cycles in which credits come back, when they run ahead
 
     @property
     def inputs(self) -> Array:
@@ -195,6 +203,8 @@ def words(mask: int) -> list[int]:
 
 def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool = False, each: bool = False) -> Shape:
     """The numbers of a configuration; raises SpecError when the latency table is not that of docs/switch.md."""
+    calm = not (config.saf or config.pfc or outside or each)
+    few = config.ports * config.lanes * config.credit_init <= _CREDITS_AHEAD
     figure = {name: spec().cycles(f"latency.switch.{name}") for name in spec().section("latency.switch")}
     for name, value in (("lookup", 5), ("store", 6), ("match", 1)):
         if figure[name] != value:
@@ -210,6 +220,7 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
         mcast_hold=spec().cycles("switch.mcast_hold"), frames=config.depth + DEPTH,
         queues=config.ports * config.lanes + config.lanes + 1,
+        ahead=int(calm and (few or not config.credit_en)),
     )  # fmt: skip
 
 
@@ -227,12 +238,14 @@ def fresh(c: Shape, groups: int, log: Array, left: Array) -> State:
         lev=np.zeros(DEPTH * p * p, np.uint8), fifo=np.zeros(p * c.egress * NE, i64), took=np.zeros(p * 4, i64),
         table=np.full(1 << c.addr_w, -1, np.int32), modes=np.zeros(groups, i64), members=np.zeros(groups * 2, u64),
         log=log.reshape(-1), left=left.reshape(-1),
+        given=np.zeros(p * c.lanes * c.credit_init if c.ahead and c.credit_en else 0, i64),
     )  # fmt: skip
     state.m[ALL : ALL + 2] = state.m[UP : UP + 2] = words((1 << p) - 1)
     state.inputs[:, STREAM_FIRST] = 1
     state.inputs[:, OWN] = FREE_INPUT
     state.inputs[:, FREE_N] = c.frames
     state.g[PICK] = -1
+    state.out[OUT_BEAT::NO] = -1
     state.g[UNSETTLED] = 1
     state.il[GATE::NL] = c.quota
     state.ol[CREDIT::NL] = c.credit_init

@@ -16,7 +16,18 @@ import numpy.typing as npt
 
 from models.spec import spec
 from models.switch_config import SwitchConfig
-from models.switch_state import H_DEST, H_INFO, INFO_NEED, K_OUT, META_BEAT, META_FIRST, META_INPUT, NH, NOW
+from models.switch_state import (
+    H_BEATS,
+    H_DEST,
+    H_INFO,
+    INFO_NEED,
+    K_OUT,
+    META_BEAT,
+    META_FIRST,
+    META_INPUT,
+    NH,
+    NOW,
+)  # fmt: skip
 from models.switch_volume import Stimulus, joined, play
 
 Array = npt.NDArray[Any]
@@ -157,6 +168,7 @@ def measure(
         head = np.zeros((len(f.beats), NH), np.int64)
         head[:, H_DEST] = f.output | config.prefix << config.addr_w
         head[:, H_INFO] = f.beats << INFO_NEED
+        head[:, H_BEATS] = f.beats
         heads.append(head)
         ends.append(total)
         rows.append(len(head))
@@ -174,7 +186,8 @@ def measure(
         firsts.append(beats[beats[:, 1] >> META_FIRST & 1 != 0])
 
     state = play(config, stimulus, given, 1 << K_OUT, part, rows=_ROWS)
-    cycle, bits = np.concatenate(firsts).T
+    found = np.concatenate(firsts)
+    cycle, bits = found[np.lexsort((found[:, 1] & 0xFF, found[:, 0]))].T
     arrived = given.play[bits >> META_BEAT] >> 1
     return Measured(
         input=bits >> META_INPUT & 0xFF, output=bits & 0xFF, cycle=arrived - setup,

@@ -206,9 +206,10 @@ def play(
     """
     c = shape(config, record, stimulus.gate, each=each)
     spare = 64 * c.ports * c.lanes
+    most = c.ports * (c.beats + 1)  # beats of a cycle
     # room for all beats, so that one part is all there is when nothing is multiplied
     log = np.empty((spare + _LOG_ROWS, 4), np.int64)
-    state = fresh(c, config.groups, log, _buffer(spare + (rows or len(given.play) * 9 // 8)))
+    state = fresh(c, config.groups, log, _buffer(most + (rows or len(given.play) * 9 // 8)))
     state.inputs[:, NEXT] = given.off
     state.inputs[:, HEADS] = given.heads
     while True:
@@ -220,7 +221,7 @@ def play(
         if why != FULL:
             raise Stuck(_where(config, given, state, stimulus.max_cycles))
         if not rows:
-            state = state._replace(log=np.empty(log.size, np.int64), left=np.empty(2 * (spare + _LEFT_ROWS), np.int64))
+            state = state._replace(log=np.empty(log.size, np.int64), left=np.empty(2 * (most + _LEFT_ROWS), np.int64))
 
 
 def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
