@@ -203,7 +203,7 @@ def words(mask: int) -> list[int]:
 
 def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool = False, each: bool = False) -> Shape:
     """The numbers of a configuration; raises SpecError when the latency table is not that of docs/switch.md."""
-    calm = not (config.saf or config.pfc or outside or each)
+    calm = not (config.saf or config.pfc or outside or each or record >> K_TAKE & 1)
     few = config.ports * config.lanes * config.credit_init <= _CREDITS_AHEAD
     figure = {name: spec().cycles(f"latency.switch.{name}") for name in spec().section("latency.switch")}
     for name, value in (("lookup", 5), ("store", 6), ("match", 1)):
