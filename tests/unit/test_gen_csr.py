@@ -80,7 +80,7 @@ def test_the_links_reset_values_are_the_specs():
     assert fields["cells"][1].reset == figures.integer("link.buffer_cells") // 16
     parts = figures.section("phy.llfec")
     for side in ("tx", "rx"):
-        assert fields[f"phy_{side}"][1].reset == sum(c.value for n, c in parts.items() if n.startswith(f"{side}_"))
+        assert fields[f"phy_{side}"][1].reset == sum(int(c.value) for n, c in parts.items() if n.startswith(f"{side}_"))
 
 
 def test_every_field_of_the_links_configuration_has_one_of_its_width():
