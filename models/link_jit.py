@@ -17,7 +17,7 @@ from models.switch_jit import inlined
 __all__ = ["compiled", "inlined"]
 
 _HERE = Path(__file__).resolve()
-_PYTHON = {"link_volume.py", "link_config.py", "link_outcome.py"}
+_PYTHON = {"link_volume.py", "link_config.py", "link_outcome.py", "link_study.py"}
 """Files of the link's model of which nothing is compiled."""
 
 

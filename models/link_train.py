@@ -118,7 +118,7 @@ def fresh(s: Any, i: int, t: int) -> None:
     r[S_WANT] = r[S_RUN] = r[S_OPEN] = r[S_NB] = r[S_COUNT] = r[S_SAID] = 0
     r[R_E] = r[R_SILENT] = r[B_RETRAINS] = r[B_FAR_CELLS] = 0
     r[K_ECHO] = r[K_NACK] = r[K_UNACKED] = r[K_DUP] = r[K_TURN] = r[K_CP] = 0
-    r[K_AT] = r[K_ACK_AT] = r[K_CF_AT] = r[K_INIT_AT] = NEVER
+    r[K_ACK_AT] = r[K_CF_AT] = r[K_INIT_AT] = NEVER  # not K_AT: the wire has not forgotten its last set
     r[K_ACK_REF] = r[K_CF_REF] = t
 
 

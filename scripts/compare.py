@@ -246,7 +246,8 @@ def conditions(p: Plan) -> str:
     host, cable, inline = s.constant(f"host.{p.host}.name").value, s.value("cable.length_m"), max_inline(WQE.WRITE)
     return (
         f"clock {period():g} ns; native with {names['native']}, RoCE with {names['roce']}; host {p.host}"
-        f" ({host}); cables of {cable:g} m; messages of up to {inline} bytes go with the store, larger ones are fetched (two reads of memory); seed {p.seed}"
+        f" ({host}); cables of {cable:g} m; messages of up to {inline} bytes go with the store, larger"
+        f" ones are fetched (two reads of memory); seed {p.seed}"
     )
 
 

@@ -77,6 +77,7 @@ VERBS: Dict[str, Tuple[str, ...]] = {
     "sim": _SIM,
     "waves": (*_SIM, "lz4", "zlib"),
     "bench": _SIM,
+    "compare": _SIM,
     "regress": (*_SIM, "iverilog", "lz4", "zlib"),
     "report": (),
     "cov": (),

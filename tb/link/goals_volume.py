@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from models.fec import cer, code, lost_in
-from models.spec import spec
 from tb.common.observe import Ints, cycles
 from tb.common.result import Result
 from tb.common.run import RunContext
@@ -49,9 +48,9 @@ def codes(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
             out.append(f"{c.name} at {want['ratio']:g}: {what}: {got:.3e}, {right:.3e} +- {limit:.1e} is right")
     result = Result(ctx.run_dir)
     label = f"{want['fec']}_{want['ratio']:g}"
-    result.figure(f"failed_{label}", round(failed / words, 6), "ratio", closed_form=round(ratio, 6), codewords=words,
+    result.figure(f"failed_{label}", round(100 * failed / words, 3), "percent", closed_form=round(100 * ratio, 3), codewords=words,
                   events=failed)  # fmt: skip
-    result.figure(f"lost_{label}", round(share, 6), "ratio", closed_form=round(expected, 6), frames=sent,
+    result.figure(f"lost_{label}", round(100 * share, 3), "percent", closed_form=round(100 * expected, 3), frames=sent,
                   size=want["size"], profile="roce", within_sigmas=SIGMAS)  # fmt: skip
     result.save()
     return out
@@ -99,7 +98,7 @@ def plot(path: Path) -> None:
     for fec in FECS:
         rows = np.array(_points.get(fec, [])).reshape(-1, 3)
         for axis, column in zip(axes, (1, 2), strict=True):
-            axis.plot(rows[:, 0], rows[:, column], "o-", ms=3, label=str(spec().value(f"phy.{fec}.name")))
+            axis.plot(rows[:, 0], rows[:, column], "o-", ms=3, label=code(fec).name)
     for axis, title in zip(axes, ("goodput at full load, Gb/s", "latency at half load, cycles"), strict=True):
         axis.set_xscale("log")
         axis.set_xlabel("bit error ratio before the FEC")

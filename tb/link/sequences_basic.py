@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from models.phy_errors import LOST
 from models.spec import spec
 from tb.common.uvm import PhaseItem
 from tb.link.frames import Batch
@@ -29,9 +30,9 @@ class Latency(LinkSequence):
             "latency", index, roce=(fec + cable) % 2, fec=FECS[fec], metres=METRES[cable], init_seq=(1 << 20) - 3
         )
         sizes = np.array([64, 256, 1500, 4096, self.shape.largest])
-        for x, at in (("a", 10), ("b", 910)):
+        for x, at in (("a", 10), ("b", 460)):
             b = self.batch(item, rng, x, sizes)
-            b.cycle = at + 1800 * np.arange(len(sizes))
+            b.cycle = at + 900 * np.arange(len(sizes))
         item.info["latency"] = True
         return self.finish(item, rng)
 
@@ -96,39 +97,55 @@ class Random(LinkSequence):
 
 
 class Starved(LinkSequence):
-    """Credits to the last one: what may leave leaves, the next frame waits for one cell; the far core at its brim."""
+    """Credits to the last one: what may leave leaves, the next frame waits for one cell; the far core at its brim. And
+    the record to its last beat, while no acknowledgement comes back."""
 
-    phases = 3
+    phases = 4
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """0: one-beat frames until too few credits are left for a largest frame. 1: then a largest frame to the brim.
-        2: one cell too few for it: it starts only when the far core has freed one."""
+        2: one cell too few for it: it starts only when the far core has freed one. 3: the record."""
         s = self.shape
+        if index == 3:
+            return self.recorded(rng)
         item = self.begin("starved", index, metres=10)
         self.near_wrap(item, rng)
         units = -(-s.max_beats // 16) + 1 + int(rng.integers(3))
         self.both(item, cells=units)
         cells, m = 16 * units, s.max_beats
-        wake = 4000
+        wake, one = 1500, 1000
         singles = cells - m + (0, 0, 1)[index] if index else cells - m + 20
         sizes = np.concatenate((np.full(singles, 40), np.full(2 if index else 0, s.largest)))
         b = self.batch(item, rng, "a", sizes)
         b.lane[:] = int(rng.integers(s.lanes_a))
-        pattern = np.zeros(4096, np.bool_)
+        pattern = np.zeros(2048, np.bool_)
         pattern[wake:] = True
         if index == 2:
-            pattern[2500] = True  # one cell
+            pattern[one] = True  # one cell
         item.ready["b_go"] = pattern
-        item.quiet = 4400
+        item.quiet = 2300
         item.max_cycles = 400_000
         if index == 0:
             item.info["starts_after"] = (wake, cells - m + 1)
         elif index == 1:
             item.info |= {"starts_after": (wake, cells), "brim": True}
         else:
-            item.info["starts_after"] = (2500, cells - m + 1)
+            item.info["starts_after"] = (one, cells - m + 1)
         if index == 2:
             item.info["brim"] = True
+        return self.finish(item, rng)
+
+
+    def recorded(self, rng: np.random.Generator) -> PhaseItem:
+        """S8: one-beat frames over two lanes with credits to spare, all that comes back lost, until the record is full."""
+        s = self.shape
+        item = self.begin("recorded", 3, cells=63, replay_timeout=2600)
+        self.near_wrap(item, rng)
+        b = self.batch(item, rng, "a", np.full(1200, 40))
+        b.lane = np.arange(1200) % s.lanes_a
+        item.info["fault"]["a"] = [(c, LOST) for c in range(1, 1700)]
+        room = min(spec().integer("link.replay_beats"), 16 * 63 * s.lanes_a) - s.max_beats + 1
+        item.info |= {"starts_after": (1700, room), "record_full": True}
         return self.finish(item, rng)
 
 

@@ -62,7 +62,7 @@ class Refusals(LinkSequence):
             bits |= 1 << REASONS.index("lanes")
         if index == 0 and self.shape.lanes_b <= 8:
             b.roce, bits = 1, bits | 1 << REASONS.index("profile")
-        elif index == 1:
+        else:
             b.kp4, bits = 1, bits | 1 << REASONS.index("fec")
         for x in ENDS:
             self.batch(item, rng, x, self.sizes(rng, 4, "small", 1), at=2600)
@@ -84,13 +84,13 @@ class Restart(LinkSequence):
         self.near_wrap(item, rng, 60)
         self.both(item, init_timeout=2500, retrain=int(rng.integers(1, 300)), replay_timeout=1000)
         timed = item.info["timed"]
-        n = 40
+        n = 10 + 10 * (1 if self.quick else REPEATS)
         for x in ENDS:
             size = self.sizes(rng, n, "mix", roce)
             b = self.batch(item, rng, x, size, at=3000, idle=0.2, gaps=0.0 if roce else 0.2)
             b.cycle += (np.arange(n) // 10) * 5000
         self.late(item, rng, 0.4)
-        for k in range(REPEATS):
+        for k in range(1 if self.quick else REPEATS):
             at = 3000 + 5000 * k + int(rng.integers(20, 900))
             x = str(rng.choice(ENDS))
             if index % 2 == 0:
@@ -103,8 +103,8 @@ class Restart(LinkSequence):
                     timed[y]["retrain"] += [(near, 1), (near + 1, 0)]
         if index % 2 == 0:
             item.info["went_down"] = True
-        item.quiet = HEAL if not roce else 1500
-        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "lossy": bool(roce), "sets_lost": True}
+        item.quiet = self.heal if not roce else 1500
+        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "lossy": bool(roce), "sets_lost": True, "settled": not self.quick}
         return self.finish(item, rng)
 
 

@@ -60,7 +60,7 @@ class Sweep(LinkSequence):
             )
         item.info["sweep"] = {"fec": fec, "ratio": ratio, "metres": 20, "size": 1024, "last": index == self.phases - 1}
         item.quiet = HEAL
-        item.info["sets_lost"] = True
+        item.info["settled"] = False
         item.max_cycles = 2000 * n + 100_000
         return self.finish(item, rng)
 
@@ -125,7 +125,7 @@ class Volume(LinkSequence):
                 item.info["timed"][FAR[x]]["retrain"] = [(where, 1), (where + 1, 0)]
             item.ready[f"{x}_go"] = stalls(rng, 0.8)
             item.cfg[f"{x}_core"] = 1
-        item.info |= {"lossy": bool(roce), "sets_lost": True, "volume": index}
+        item.info |= {"lossy": bool(roce), "settled": False, "volume": index}
         item.quiet = HEAL
         item.max_cycles = 2000 * n + 200_000
         item.wall_limit_s = 3000.0

@@ -81,6 +81,16 @@ class LinkSequence(PhaseSequence):
                 await self.finish_item(item)
 
     @property
+    def quick(self) -> bool:
+        """Few phases are asked for: short ones then, too."""
+        return bool(self.ctx.option("phases", 0))
+
+    @property
+    def heal(self) -> int:
+        """Quiet cycles of a phase in which control sets may get lost; a quick one does not wait for a refresh."""
+        return QUIET if self.quick else HEAL
+
+    @property
     def shape(self) -> Shape:
         """The design."""
         return Shape.of(self.ctx)
@@ -138,9 +148,8 @@ class LinkSequence(PhaseSequence):
 
     def near_wrap(self, item: PhaseItem, rng: np.random.Generator, frames: int = 60) -> None:
         """Counters shortly before their wraps: numbers of segments below 2^20, cells below 2^15."""
-        self.both(
-            item, init_seq=(1 << 20) - 1 - int(rng.integers(frames)), cnt_init=(1 << 15) - 1 - int(rng.integers(16 * frames))
-        )
+        numbers, cells = (1 << 20) - 1 - int(rng.integers(frames)), (1 << 15) - 1 - int(rng.integers(min(16 * frames, 1 << 15)))
+        self.both(item, init_seq=numbers, cnt_init=cells)
 
     # random parts
 

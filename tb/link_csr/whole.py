@@ -62,6 +62,7 @@ class Script:
         """Everything that a link needs, short times, counters near their wraps; then it is enabled."""
         self.write(end, at, "MODE", roce | 1 << 2 | 8 << 8)
         self.write(end, at, "TRAIN", 60 | 3000 << 16)
+        self.write(end, at, "PHY", int(rng.integers(1, 40)) | int(rng.integers(1, 80)) << 8)
         self.write(end, at, "FIRST_SEGMENT", (1 << 20) - 1 - int(rng.integers(20)))
         self.write(end, at, "FIRST_COUNT", 0x7FF0)
         self.write(end, at, "CTRL", 1)
@@ -126,7 +127,8 @@ class States(PhaseSequence):
         s.read("b", 9000, "STATUS", "SEEN", "LOST_SEGMENTS", "DOWNS")
         s.write("b", 9100, "SEEN", 0xFFFFFFFF)
         s.write("a", 12000, "CTRL", 0)
-        s.write("a", 12020, "MODE", 1 | 1 << 2 | 8 << 8)  # another profile
+        s.write("a", 12020, "MODE", 1 | 1 << 2 | 8 << 8)  # another profile, another PHY
+        s.write("a", 12030, "PHY", 3 | 2 << 8)
         s.write("a", 12040, "CTRL", 1)
         for x in ENDS:
             s.read(x, 14000, "STATUS", "SEEN", "REFUSED")

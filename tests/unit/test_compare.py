@@ -174,6 +174,20 @@ def test_a_run_that_differs_from_the_model_fails(tmp_path, monkeypatch):
     assert "cycles of roce differ" in text.getvalue()
 
 
+def test_a_run_that_fails_ends_it_with_the_reason_and_the_command(tmp_path, monkeypatch):
+    def run(_blocks, _plan, profile, _console):
+        request = SimpleNamespace(command=f"make sim profile={profile}")
+        return SimpleNamespace(exit_code=2, verdict="error", reason="no build", run_dir=tmp_path, request=request)
+
+    monkeypatch.setattr(compare, "_run", run)
+    monkeypatch.setattr(compare, "OUT", tmp_path)
+    monkeypatch.setattr(compare, "rel", str)
+    text = io.StringIO()
+    assert compare.main_compare(Console(file=text, width=160), {}) == 2
+    assert "error native: no build" in text.getvalue()
+    assert "repeat: make sim profile=native" in text.getvalue()
+
+
 # --- what the bench measures ---------------------------------------------------------------------------------------
 
 PLACES = (
