@@ -61,10 +61,17 @@ class Headroom:
 
 
 def headroom(
-    metres: float, *, phy: str = "llfec", roce: bool = True, cell: int = 64, egress: int | None = None
+    metres: float,
+    *,
+    phy: str = "llfec",
+    roce: bool = True,
+    cell: int = 64,
+    egress: int | None = None,
+    stored: int | None = None,
 ) -> Headroom:
     """Headroom of a lane behind a cable of ``metres``; ``egress``: beats of the upstream egress FIFO (default: spec);
-    ``cell``: bytes of a beat, and with them the wire's rate (64: 400 Gb/s, 128: 800 Gb/s).
+    ``cell``: bytes of a beat, and with them the wire's rate (64: 400 Gb/s, 128: 800 Gb/s); ``stored``: cells that the
+    link's receiver can hold back (default: a largest frame, docs/link.md F1, or native a segment; 0 without a link).
     ValueError for a cable or a PHY that there is not; whether it fits into a buffer :func:`thresholds` says.
 
     A stream of a beat a cycle brings at most a cell a cycle, however the frames are packed: where the wire's bytes
@@ -80,7 +87,8 @@ def headroom(
     period = float(figures.value("clock.period_ns"))
     largest = figures.integer("frame.max_beats") * 64
     segment = figures.integer("link.segment_bytes")
-    stored = -(-(largest if roce else segment) // cell)  # what a link's receiver checks before it passes it on
+    if stored is None:
+        stored = -(-(largest if roce else segment) // cell)
     largest += overhead * (1 if roce else -(-largest // segment))
     stages = ("tx_cdc", "tx_pcs", "tx_serdes", "rx_serdes", "rx_pcs", "rx_fec", "rx_cdc")
     flight = sum(float(figures.value(f"phy.{phy}.{s}")) for s in stages)

@@ -51,12 +51,12 @@ module link_rx
 
   // Registers after a frame with its FCS and k more zero bytes, k = 0..BB-1.
   function automatic logic [32*BB-1:0] residues();
-    logic [31:0] s;
-    s = RESIDUE_ICRC;
+    logic [31:0] r;
+    r = RESIDUE_ICRC;
     residues = '0;
     for (int k = 0; k < BB; k++) begin
-      residues[k*32+:32] = s;
-      for (int b = 0; b < 8; b++) s = {1'b0, s[31:1]} ^ (s[0] ? POLY_ICRC : 32'h0);
+      residues[k*32+:32] = r;
+      for (int b = 0; b < 8; b++) r = {1'b0, r[31:1]} ^ (r[0] ? POLY_ICRC : 32'h0);
     end
   endfunction
   localparam logic [32*BB-1:0] RESIDUES = residues();

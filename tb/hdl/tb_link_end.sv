@@ -66,7 +66,8 @@ module tb_link_end
   /* verilator lint_off UNUSEDSIGNAL */  // a player's words are 32 bits
   wire [31:0] fault_kind;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic [5:0] entry;  // threshold to be written
+  logic [5:0] entry;  // threshold to be written, 0: none
+  wire [4:0] row = entry == '0 ? 5'd0 : 5'(entry - 6'd1);
   wire [CW-1:0] rx_link;
   wire [4:0] cw_corrected;
   wire cw_failed, cw_done;
@@ -93,7 +94,7 @@ module tb_link_end
       .cfg_burst_len(err[141:130]),
       .thr_we       (entry != '0),
       .thr_addr     (entry[4:0]),
-      .thr_data     (thresholds[64*(entry[4:0]-5'd1)+:64]),
+      .thr_data     (thresholds[64*32'(row)+:64]),
       .fault        (fault_valid ? fault_kind[1:0] : 2'd0),
       .cut          (cut),
       .s            (rx),

@@ -3,7 +3,8 @@
 no far buffer overrun, the wire's pace, control sets as they are laid out, CRCs right.
 
 These always run. What single sequences ask for through ``info`` is in ``tb.link.goals``. ``info["lossy"]``: RoCE frames
-may be lost or doubled by the errors of the phase; ``info["settled"]`` False: credits may be out at its end; ``sets_lost``: so they may with more lanes than a refresh names.
+may be lost or doubled by the errors of the phase; ``info["settled"]`` False: credits may be out at its end;
+``sets_lost``: so they may with more lanes than a refresh names.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def delivered(t: Trace, phase: PhaseRecords) -> list[str]:
             counted += phase.item.info.get("vanished", 0)
         excused = counted + x.lost + downs * CUT
         if missing > excused:
-            out.append(f"{way}: {missing} frames missing, {counted} counted, {x.lost} segments lost, {downs} times down")
+            out.append(
+                f"{way}: {missing} frames missing, {counted} counted, {x.lost} segments lost, {downs} times down"
+            )
         if not downs and not x.cfg.roce and missing != counted:
             out.append(f"{way}: {missing} frames missing, {counted} counted, never down")
     return out
@@ -73,7 +76,7 @@ def held(x: End, y: End) -> Ints:
 
 
 def overrun(t: Trace, phase: PhaseRecords, less: int = 0) -> list[str]:
-    """No far core gets more cells of a lane than it granted, with ``less`` of them taken away for a negative control."""
+    """No far core gets more cells of a lane than it granted; ``less``: with so many taken away."""
     out = []
     for x, y in t.ways():
         if x.cfg.roce or not x.cfg.gate or len(y.event("down")) or not len(y.m):

@@ -201,8 +201,8 @@ def errors(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             for k, reason in enumerate(REASONS):
                 if bits >> k & 1:
                     yield base | {"reason": reason, "at": at}
-        at, state = x.state
-        for a, b in zip(state[:-1].tolist(), state[1:].tolist(), strict=True):
+        moves = x.state[1]
+        for a, b in zip(moves[:-1].tolist(), moves[1:].tolist(), strict=True):
             yield base | {"move": f"{STATES[a]} to {STATES[b]}"}
         lost = x.rows["ev"]["value"] >> 20
         for at in x.event("down").tolist():

@@ -20,6 +20,7 @@ from tb.link.shape import CTL_BITS, ENDS, EV_BITS, FEC_BITS, Shape
 from tb.link.stimulus import LEVELS, WORD
 
 LINK_BITS = sum(width for _, width in LinkCfg.WIDTHS)
+KEPT = 10_000  # tens of frames of a run whose records are kept
 CFGS = {"link": LINK_BITS, "core": 1, "err": 142, "thr": 31 * 64}
 
 
@@ -40,6 +41,13 @@ def _check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     return check(ctx, phase)
 
 
+def _observe(ctx: RunContext, phase: PhaseRecords) -> None:
+    """Records of a run of millions of frames are not kept: what they had to show was seen."""
+    if "volume" in phase.item.info and ctx.option("frames", 200) > KEPT:
+        for path in phase.folder.path.iterdir():
+            path.unlink()
+
+
 def plan(ctx: RunContext) -> BenchPlan:
     """The bench of a run's link."""
     s = Shape.of(ctx)
@@ -50,5 +58,6 @@ def plan(ctx: RunContext) -> BenchPlan:
         cfgs={"cable": 8} | {f"{x}_{k}": bits for x in ENDS for k, bits in CFGS.items()},
         predict=predict,
         check=_check,
+        observe=_observe,
         coverage=COVERAGE,
     )

@@ -23,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 _TABLE = np.array([zlib.crc32(bytes([i])) ^ zlib.crc32(b"\0") ^ 0 for i in range(256)], np.uint32)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _crc(flat: npt.NDArray[np.uint8], at: Ints, size: Ints, table: npt.NDArray[np.uint32]) -> Ints:
     out = np.zeros(len(at), np.int64)
     for i in range(len(at)):
@@ -104,12 +104,12 @@ def build(rng: np.random.Generator, shape: Shape, roce: int, b: Batch) -> Record
     out = fmt.empty(n)
     out["data"] = flat.reshape(-1, w)
     owner = np.repeat(np.arange(len(b)), beats)
-    index = np.arange(n) - first[owner]
-    out["keep"] = keep_bits(np.minimum(w, b.size[owner] - index * w), fmt)
-    out["flags"] = (index == beats[owner] - 1) * LAST
-    cycle = b.cycle[owner] + index
+    step = np.arange(n) - first[owner]
+    out["keep"] = keep_bits(np.minimum(w, b.size[owner] - step * w), fmt)
+    out["flags"] = (step == beats[owner] - 1) * LAST
+    cycle = b.cycle[owner] + step
     if b.extra is not None:
-        total = np.cumsum(np.where(index == 0, 0, b.extra))
+        total = np.cumsum(np.where(step == 0, 0, b.extra))
         cycle += total - total[first][owner]
     out["cycle"] = cycle
     out["side"][:, 0] = b.user[owner]

@@ -71,7 +71,7 @@ def latency(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return out
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def ideal(charge: Ints, begins: Ints, accepted: Ints, sets: Ints, rate: int, ctl: int, fifo: int, slack: int) -> Ints:
     """Cycle at which each beat leaves when nothing but the wire, the sets and its own arrival delays it (P1 to P3)."""
     out = np.zeros(len(charge), np.int64)

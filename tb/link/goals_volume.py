@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the runs in volume: shares lost after the FEC by closed form, goodput and latency, outages, frames seen."""
+"""Figures of the runs in volume: shares lost after the FEC by closed form, goodput, latency, outages, frames seen."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def codes(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
             out.append(f"{c.name} at {want['ratio']:g}: {what}: {got:.3e}, {right:.3e} +- {limit:.1e} is right")
     result = Result(ctx.run_dir)
     label = f"{want['fec']}_{want['ratio']:g}"
-    result.figure(f"failed_{label}", round(100 * failed / words, 3), "percent", closed_form=round(100 * ratio, 3), codewords=words,
-                  events=failed)  # fmt: skip
+    result.figure(f"failed_{label}", round(100 * failed / words, 3), "percent", closed_form=round(100 * ratio, 3),
+                  codewords=words, events=failed)  # fmt: skip
     result.figure(f"lost_{label}", round(100 * share, 3), "percent", closed_form=round(100 * expected, 3), frames=sent,
                   size=want["size"], profile="roce", within_sigmas=SIGMAS)  # fmt: skip
     result.save()
@@ -77,7 +77,7 @@ def sweep(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     result.figure(f"goodput_{fec}_{ratio:g}", round(goodput, 2), "Gb/s", replays=len(a.event("replay")),
                   load="full", cer=float(f"{float(cer(code(fec), ratio)):.2e}"), **more)  # fmt: skip
     result.figure(f"latency_{fec}_{ratio:g}", round(float(took.mean()), 1), "cycles", worst=int(took.max()),
-                  load="half", replays=len(b.event("replay")), of="first beat in to first beat out", **more)  # fmt: skip
+                  load="half", replays=len(b.event("replay")), of="first beat in to first out", **more)  # fmt: skip
     _points.setdefault(fec, []).append((ratio, goodput, float(took.mean())))
     if want["last"]:
         path = ctx.run_dir / "ber.png"
@@ -142,8 +142,9 @@ def volume(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
         _seen["failed"] += int((y.rows["fec"]["value"] >> 5 & 1).sum())
     _seen["cycles"] += phase.stats.cycles
     result = Result(ctx.run_dir)
-    result.figure("frames_under_errors", _seen["frames"], "count", replays=_seen["again"], codewords_failed=_seen["failed"],
-                  cycles=_seen["cycles"], each="compared with the model, beat by beat, and by the oracle")  # fmt: skip
+    result.figure("frames_under_errors", _seen["frames"], "count", replays=_seen["again"],
+                  codewords_failed=_seen["failed"], cycles=_seen["cycles"],
+                  each="compared with the model, beat by beat, and by the oracle")  # fmt: skip
     result.save()
     return []
 

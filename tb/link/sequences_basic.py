@@ -43,7 +43,7 @@ class LineRate(LinkSequence):
     phases = 8
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Phases 0 to 2: every so-many-th size from 64 bytes on, over each cable; 3 to 5: 4 KB over each; 6, 7: RoCE."""
+        """Phases 0 to 2: every so-many-th size from 64 bytes on, each cable; 3 to 5: 4 KB over each; 6, 7: RoCE."""
         metres = (1, 20, 50)[index % 3]
         item = self.begin("line_rate", index, metres=metres, roce=int(index >= 6), fec=FECS[index // 3 % 2])
         frames = self.ctx.option("frames", 200)
@@ -85,7 +85,9 @@ class Random(LinkSequence):
             item.info["link"][x].phy_tx, item.info["link"][x].phy_rx = tx, rx
             n = 10 * self.ctx.option("load", 4) + int(rng.integers(20))
             size = self.sizes(rng, n, ("mix", "mix", "small", "large")[int(rng.integers(4))], index % 2)
-            self.batch(item, rng, x, size, at=1 + 3 * int(index < 4), idle=0.3, gaps=0.0 if index % 2 else 0.3, poison=0.05)
+            self.batch(
+                item, rng, x, size, at=1 + 3 * int(index < 4), idle=0.3, gaps=0.0 if index % 2 else 0.3, poison=0.05
+            )
         item.cfg["cable"] = (1, 255)[index] if index < 2 else int(rng.integers(1, 256))
         if index >= 4:
             self.both(item, replay_timeout=2500)
@@ -135,9 +137,8 @@ class Starved(LinkSequence):
             item.info["brim"] = True
         return self.finish(item, rng)
 
-
     def recorded(self, rng: np.random.Generator) -> PhaseItem:
-        """S8: one-beat frames over two lanes with credits to spare, all that comes back lost, until the record is full."""
+        """S8: one-beat frames over two lanes with credits to spare, what comes back lost, until the record is full."""
         s = self.shape
         item = self.begin("recorded", 3, cells=63, replay_timeout=2600)
         self.near_wrap(item, rng)
@@ -180,13 +181,13 @@ def slowest(bb: int, rate: int, segment: int, beats: int, phase: int) -> list[in
     close as they may be, the first of them ``phase`` cycles in; each segment behind its last beat, one beat a cycle."""
     f = spec()
     spacing, ctl, trailer = f.cycles("link.ctl_spacing"), f.integer("link.ctl_bytes"), f.integer("link.trailer_bytes")
-    backlog, left, now = rate - 1, [], 0
+    backlog, now = rate - 1, 0
+    left: list[int] = []
     while len(left) < beats:
         add = ctl if now % spacing == phase % spacing else 0
         if backlog < rate:
             left.append(now)
-            end = len(left) % segment == 0 or len(left) == beats
-            add += bb + trailer * end
+            add += bb + trailer * (len(left) % segment == 0 or len(left) == beats)
         backlog = max(0, backlog + add - rate)
         now += 1
     out: list[int] = []
@@ -195,5 +196,3 @@ def slowest(bb: int, rate: int, segment: int, beats: int, phase: int) -> list[in
         at = left[end] + k % segment
         out.append(max(at, out[-1] + 1) if out else at)
     return [c - out[0] for c in out]
-
-

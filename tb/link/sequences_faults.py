@@ -60,7 +60,11 @@ class Scripted(LinkSequence):
         """Cycles from one error injector to what the far end does about it arriving at the other one."""
         link, f = item.info["link"]["a"], spec()
         return int(
-            link.phy_rx + f.cycles("latency.link.verdict") + f.cycles("latency.link.tx_out") + link.phy_tx + item.cfg["cable"]
+            link.phy_rx
+            + f.cycles("latency.link.verdict")
+            + f.cycles("latency.link.tx_out")
+            + link.phy_tx
+            + item.cfg["cable"]
         )
 
     def window(self, item: PhaseItem, end: str, at: int, length: int, kind: int) -> None:
@@ -125,7 +129,9 @@ class Nested(Scripted):
             if kind == "acks lost":
                 self.window(item, "a", begin, 400, LOST)
             elif kind.startswith("data"):
-                self.window(item, "b", back, int(rng.integers(1, 4)), {"lost": LOST, "fails": FAILS, "again": AGAIN}[kind[5:]])
+                self.window(
+                    item, "b", back, int(rng.integers(1, 4)), {"lost": LOST, "fails": FAILS, "again": AGAIN}[kind[5:]]
+                )
             elif kind.startswith("retrain"):
                 self.pulse(item, kind[-1], "retrain", begin, int(rng.integers(1, 4)))
             elif kind.startswith("cut"):
@@ -163,7 +169,7 @@ class Storm(LinkSequence):
             item.info["errors"][x] = PhyErrors(
                 seed=int(rng.integers(1 << 63)), kp4=fec == "kp4", on=True, burst_len=int(rng.integers(1, 60)),
                 burst_thr=int((1 << 64) * rng.choice((0.0, 0.002))),
-                thr=thresholds(code(fec), float(rng.choice((1e-4, 1.5e-3, 3e-3)[: 2 + (fec == "kp4")]))),
+                thr=thresholds(code(fec), float(rng.choice((1e-4, 1.5e-3, 2e-3)[: 2 + (fec == "kp4")]))),
             )  # fmt: skip
             n = int(rng.integers(1, 8))
             item.info["fault"][x] = [(int(c), int(rng.integers(1, 4))) for c in rng.integers(20, last, n)]
@@ -175,6 +181,7 @@ class Storm(LinkSequence):
                 item.info["timed"][x]["retrain"] = [(at, 1), (at + 1, 0)]
         self.late(item, rng, 0.3)
         item.quiet = self.heal
+        item.max_cycles = 3_000_000
         # the errors go on to the end: what says the last credits may be lost time and again
         item.info |= {"lossy": bool(roce), "settled": False}
         return self.finish(item, rng)

@@ -49,7 +49,9 @@ class Pauses(LinkSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """0, 1: random pauses. 2: a pause beyond its refresh. 3: quanta that run out by themselves."""
         s = self.shape
-        item = self.begin("pauses", index, roce=1, metres=(2, 50)[index % 2], fec=FECS[index // 2], gate=int(index < 3 or 1))
+        item = self.begin(
+            "pauses", index, roce=1, metres=(2, 50)[index % 2], fec=FECS[index // 2], gate=int(index < 3 or 1)
+        )
         lanes = s.lanes_a
         for x in ENDS:
             n = 15 * self.ctx.option("load", 4)
@@ -102,7 +104,14 @@ class Headroom(LinkSequence):
         at = 900 + int(rng.integers(120))
         hold = 1500
         item.info["timed"]["b"]["pause"] = [(at, 1 << lane), (at + hold, 0)]
-        item.info["headroom"] = {"lane": lane, "from": at, "until": at + hold, "metres": metres, "fec": fec, "size": size}
+        item.info["headroom"] = {
+            "lane": lane,
+            "from": at,
+            "until": at + hold,
+            "metres": metres,
+            "fec": fec,
+            "size": size,
+        }
         item.info["paused"] = True
         item.quiet = 1500
         return self.finish(item, rng)

@@ -22,7 +22,9 @@ class BringUp(LinkSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """0: both at once. 1: b later than a gives up. 2: b's core drains late. 3: sets lost. 4: cut. 5: RoCE."""
-        item = self.begin("bring_up", index, preset=0, roce=int(index == 5), metres=(2, 50)[index % 2], enable=int(index == 0))
+        item = self.begin(
+            "bring_up", index, preset=0, roce=int(index == 5), metres=(2, 50)[index % 2], enable=int(index == 0)
+        )
         self.near_wrap(item, rng, 20)
         item.info["link"]["b"].init_seq = int(rng.integers(1 << 20))
         self.both(item, init_timeout=1500, retrain=int(rng.integers(1, 150)))
@@ -42,13 +44,13 @@ class BringUp(LinkSequence):
                 item.info["fault"][x] = [(c, LOST) for c in range(300, 3300) if rng.random() < 0.7]
         elif index == 4:
             timed["a"]["cut"] = [(int(rng.integers(200, 700)), 1), (2600, 0)]
-        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "up_by": (7000 if index < 4 else 12000)}
+        item.info |= {"ends": dict.fromkeys(ENDS, (UP, 0)), "up_by": (7000 if index < 4 else 12000)}
         item.quiet = 1200
         return self.finish(item, rng)
 
 
 class Refusals(LinkSequence):
-    """Ends that do not agree: profile, FEC (and lanes, in a bench of two kinds of ends); both say why, none comes up."""
+    """Ends that do not agree: profile, FEC (lanes, in a bench of two kinds of ends); both say why, none comes up."""
 
     phases = 2
 
@@ -78,7 +80,7 @@ class Restart(LinkSequence):
     phases = 6
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Even: an end goes down and comes back, thrice. Odd: retrains, some of them at both ends at once. 4, 5: RoCE."""
+        """Even: an end goes down and comes back, thrice. Odd: retrains, some at both ends at once. 4, 5: RoCE."""
         roce = int(index >= 4)
         item = self.begin("restart", index, roce=roce, preset=0, metres=(2, 30)[index // 2 % 2])
         self.near_wrap(item, rng, 60)
@@ -104,13 +106,18 @@ class Restart(LinkSequence):
         if index % 2 == 0:
             item.info["went_down"] = True
         item.quiet = self.heal if not roce else 1500
-        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "lossy": bool(roce), "sets_lost": True, "settled": not self.quick}
+        item.info |= {
+            "ends": dict.fromkeys(ENDS, (UP, 0)),
+            "lossy": bool(roce),
+            "sets_lost": True,
+            "settled": not self.quick,
+        }
         return self.finish(item, rng)
 
 
 class ReplayLimit(LinkSequence):
-    """S10: nothing gets through any more: replays up to their limit, a retrain, again, then down, with reason and count;
-    with no limit set it replays on and on."""
+    """S10: nothing gets through any more: replays up to their limit, a retrain, again, then down, with reason and
+    count; with no limit set it replays on and on."""
 
     phases = 3
 
@@ -129,7 +136,7 @@ class ReplayLimit(LinkSequence):
             b.cycle[n // 2 :] = heal + 100
         # of five cycles one is good: INITs come through in time, two beats of a segment never do
         item.info["fault"]["b"] = [(c, LOST) for c in range(2490, heal) if c % 5]
-        item.info |= {"ends": {x: (UP, 0) for x in ENDS}, "sets_lost": True}
+        item.info |= {"ends": dict.fromkeys(ENDS, (UP, 0)), "sets_lost": True}
         f = spec().integer("link.retrain_max")
         if index == 0:
             item.info["events"] = {("a", "replay"): limit * (f + 1), ("a", "retrain"): f, ("a", "down"): 1}

@@ -20,7 +20,7 @@ PART = 20_000  # frames of a phase and end
 
 
 class Codes(LinkSequence):
-    """64-byte frames in the RoCE profile, where nothing is sent again: codewords failed and frames lost, by closed form."""
+    """64-byte RoCE frames, which nobody sends again: codewords failed and frames lost, by closed form."""
 
     phases = 6
 
@@ -41,7 +41,7 @@ class Codes(LinkSequence):
 
 
 class Sweep(LinkSequence):
-    """Native: a sends as fast as it may, b at half of that, over a cable of 20 m, at one bit error ratio after another."""
+    """Native: a sends as fast as it may, b at half of that, over 20 m, at one bit error ratio after another."""
 
     phases = 2 * len(SWEEP)
 
@@ -66,7 +66,7 @@ class Sweep(LinkSequence):
 
 
 class Outages(LinkSequence):
-    """Full rate over 20 m, then codewords fail for some cycles, or the link trains anew: how long nothing is delivered."""
+    """Full rate over 20 m, then codewords fail for some cycles, or the link trains anew: time without delivery."""
 
     phases = 2 * (len(BURSTS) + 1)
 

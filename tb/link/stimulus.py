@@ -2,7 +2,7 @@
 """What every sequence of the link begins with: both ends' configuration, timed levels, errors, random frames.
 
 ``item.info`` holds what the design gets in another form: ``link`` {end: LinkCfg}, ``batch`` {end: Batch}, ``timed``
-{end: {level: [(cycle, value)]}}, ``fault`` {end: [(cycle, kind)]}, ``errors`` {end: PhyErrors} of what the end receives.
+{end: {level: [(cycle, value)]}}, ``fault`` {end: [(cycle, kind)]}, ``errors`` {end: PhyErrors} of what it receives.
 ``finish`` makes the files of them. What a phase asks of the checks stands there too (tb/link/checks.py, goals.py).
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -96,7 +95,15 @@ class LinkSequence(PhaseSequence):
         return Shape.of(self.ctx)
 
     def begin(
-        self, label: str, index: int, *, roce: int = 0, fec: str = "llfec", metres: float = 2, preset: int = 1, **cfg: int
+        self,
+        label: str,
+        index: int,
+        *,
+        roce: int = 0,
+        fec: str = "llfec",
+        metres: float = 2,
+        preset: int = 1,
+        **cfg: int,
     ) -> PhaseItem:
         """An item without frames: both ends alike, PHY delays of ``fec``, up from reset, cores that free at once."""
         tx, rx = phy_cycles(fec)
@@ -110,7 +117,8 @@ class LinkSequence(PhaseSequence):
         }  # fmt: skip
         item.cfg = {"cable": cable_cycles(metres), "a_core": 0, "b_core": 0}
         item.info = {
-            "link": {x: LinkCfg(**(fields | cfg)) for x in ENDS}, "batch": {}, "errors": {x: PhyErrors(on=False) for x in ENDS},
+            "link": {x: LinkCfg(**(fields | cfg)) for x in ENDS}, "batch": {},
+            "errors": {x: PhyErrors(on=False) for x in ENDS},
             "timed": {x: {level: [] for level in LEVELS} for x in ENDS}, "fault": {x: [] for x in ENDS},
         }  # fmt: skip
         return item
@@ -148,7 +156,10 @@ class LinkSequence(PhaseSequence):
 
     def near_wrap(self, item: PhaseItem, rng: np.random.Generator, frames: int = 60) -> None:
         """Counters shortly before their wraps: numbers of segments below 2^20, cells below 2^15."""
-        numbers, cells = (1 << 20) - 1 - int(rng.integers(frames)), (1 << 15) - 1 - int(rng.integers(min(16 * frames, 1 << 15)))
+        numbers, cells = (
+            (1 << 20) - 1 - int(rng.integers(frames)),
+            (1 << 15) - 1 - int(rng.integers(min(16 * frames, 1 << 15))),
+        )
         self.both(item, init_seq=numbers, cnt_init=cells)
 
     # random parts
@@ -204,4 +215,3 @@ class LinkSequence(PhaseSequence):
         for x in ENDS:
             item.cfg[f"{x}_core"] = int(rng.integers(2))
             item.ready[f"{x}_go"] = stalls(rng, low)
-

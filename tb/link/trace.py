@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from models.protocol import LinkCfg
 from models.spec import spec
-from tb.common.beats import LAST, Records, byte_mask
+from tb.common.beats import Records, byte_mask
 from tb.common.observe import Ints, cycles, spans
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
@@ -182,14 +182,14 @@ def trace(ctx: RunContext, phase: PhaseRecords) -> Trace:
             cfg: LinkCfg = info["link"][x]
             rows = {name: phase.rows[f"{x}_{name}.evt"] for name in RECORDS}
             beats = {k: phase.beats[f"{x}_{k}"] for k in ("s", "m", "tx")}
-            found = {k: frames(beats[k], s, cfg.roce, s.lanes(x)) for k in ("s", "m")}
-            ends[x] = End(x, cfg, s.lanes(x), beats["s"], beats["m"], beats["tx"], found["s"], found["m"], rows)
+            whole = {k: frames(beats[k], s, cfg.roce, s.lanes(x)) for k in ("s", "m")}
+            ends[x] = End(x, cfg, s.lanes(x), beats["s"], beats["m"], beats["tx"], whole["s"], whole["m"], rows)
         info["trace"] = Trace(s, ends)
     found: Trace = info["trace"]
     return found
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def match(sent: Words, got: Words) -> Ints:
     """Index of the sent frame that each received one is, taken in order; -1: none behind the one before."""
     out = np.full(len(got), -1, np.int64)

@@ -26,7 +26,7 @@ class Headroom(SwitchSequence):
         roce = item.cfg["roce"]
         lossless = index < 2
         lane, target = int(rng.integers(s.lanes)), 1
-        room = headroom(0, roce=bool(roce), cell=s.data_bytes, egress=s.egress).cells
+        room = headroom(2, roce=bool(roce), cell=s.data_bytes, egress=s.egress, stored=0).cells
         if room > s.quota - 8:
             raise ValueError(
                 f"a lane of {s.quota} cells has no room for a headroom of {room}: the test wants another shape"

@@ -105,3 +105,16 @@ def test_pause_frame_as_bytes(data_w, lanes):
     body = (0x0101).to_bytes(2, "big") + ((1 << lanes) - 1).to_bytes(2, "big")
     body += b"".join(x.to_bytes(2, "big") for x in times)
     assert frame[14:60] == body.ljust(46, b"\0")
+
+
+def test_credit_updates_take_turns():
+    """Four lanes have news when the second update is due: those that the first did not name go first."""
+    frames = [payload(64, n, lane=n % 4) for n in range(8)]
+    go = [int(c in (200, 230)) for c in range(1000)]
+    o = run(
+        end(lanes=4, phy_tx=5, phy_rx=7), frames, cycles=600, at=[1] * 4 + [160] * 4,
+        stim_b={"go": go, "free_all": True},
+    )  # fmt: skip
+    cfs = [w.to_bytes(8, "little") for w in o.b.ctl["word"].tolist() if w >> 8 & 0xFF == 0x10]
+    assert [(c[2] >> 3, c[5] >> 3) for c in cfs] == [(0, 1), (2, 3), (0, 1)]
+    assert [c[4] >> 4 for c in cfs] == [1, 2, 2]

@@ -221,3 +221,13 @@ def test_an_undetected_loss_would_be_seen():
     o = run(end(roce=1, **SMALL), frames := [payload(64, n, roce=True) for n in range(4)], cycles=500,
             stim_b={"errors": lost([FIRST + 84 // 50 + TO_ERRORS])})  # fmt: skip
     assert good(o.b) == [frames[0], *frames[2:]]  # no retry: one is lost
+
+
+def test_a_segment_without_its_end_is_broken():
+    """Its last beat is lost: the next segment's verdict is that something is broken, not that a number is missing."""
+    frames = [payload(100, n) for n in range(3)]
+    o = run(end(**SMALL), frames, cycles=1000, stim_b={"errors": lost([FIRST + 1 + TO_ERRORS])})
+    assert o.a.tx["leaves"][1] == FIRST + 1
+    assert o.b.events(9)[0] == int(o.a.tx["leaves"][3]) + FLIGHT + VERDICT + 1
+    assert o.b.events(10) == []
+    assert good(o.b) == frames

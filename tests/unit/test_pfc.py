@@ -67,7 +67,8 @@ def test_parts():
 def test_the_links_receiver_holds_what_it_has_not_checked(roce, cell, cells):
     """RoCE: a frame is passed on when its FCS was right, so nearly all of a largest one is there and unseen; native: a
     segment."""
-    assert headroom(2, roce=roce, cell=cell).stored == cells
+    room = headroom(2, roce=roce, cell=cell)
+    assert (room.stored, room.cells - cells) == (cells, headroom(2, roce=roce, cell=cell, stored=0).cells)
 
 
 def test_the_response_by_hand():
