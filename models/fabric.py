@@ -86,7 +86,7 @@ class Fabric:
         pause = (s.integer("profile.roce.xoff"), s.integer("profile.roce.xon"))
         self.switches = [
             Switch(
-                self.kernel, name, ports=PORTS, roce=net.roce, prefix=net.prefix, cells=s.integer("switch.node_cells"),
+                self.kernel, name, ports=PORTS, roce=net.roce, prefix=net.prefix, cells=s.integer("link.port_cells"),
                 pause=pause if net.roce else None, credits=None if net.roce else 16 * net.link.cells,
             )
             for name in SWITCHES

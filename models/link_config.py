@@ -111,7 +111,7 @@ def default_cfg(**fields: int) -> LinkCfg:
     s = spec()
     phy_tx, phy_rx = phy_cycles("kp4" if fields.get("kp4") else "llfec")
     cfg = LinkCfg(
-        enable=1, preset=1, gate=1, cells=s.integer("link.buffer_cells") // 16, replay_max=s.integer("link.replay_max"),
+        enable=1, preset=1, gate=1, cells=s.integer("link.grant_cells") // 16, replay_max=s.integer("link.replay_max"),
         replay_timeout=s.cycles("link.replay_timeout"), retrain=s.cycles("link.retrain"),
         init_timeout=s.cycles("link.init_timeout"), phy_tx=phy_tx, phy_rx=phy_rx,
     )  # fmt: skip

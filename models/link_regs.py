@@ -46,7 +46,7 @@ BLOCKS = (
             Field("roce", 0, 1, "rw", 0, False, ""),
             Field("kp4", 1, 1, "rw", 0, False, ""),
             Field("gate", 2, 1, "rw", 1, False, ""),
-            Field("cells", 8, 6, "rw", 32, False, ""),
+            Field("cells", 8, 6, "rw", 60, False, ""),
         )),
         Register("REPLAY", 0x24, (
             Field("replay_timeout", 0, 16, "rw", 2000, False, ""),

@@ -81,7 +81,7 @@ def maps() -> tuple[Map, ...]:
             "",
             {"link_end": 12},
             {
-                "CELLS": cells // 16,
+                "CELLS": link("grant_cells") // 16,
                 "REPLAY_MAX": link("replay_max"),
                 "REPLAY_TIMEOUT": link("replay_timeout"),
                 "RETRAIN": link("retrain"),

@@ -14,6 +14,7 @@ package spec_pkg;
   localparam int LINK_START_SLACK = 2;  // cycles
   localparam int LINK_CTL_SPACING = 16;  // cycles
   localparam int LINK_BUFFER_CELLS = 512;  // cells
+  localparam int LINK_PORT_CELLS = 1024;  // cells
   localparam int LINK_CREDIT_UPDATE_CELLS = 16;  // cells
   localparam int LINK_CREDIT_UPDATE_INTERVAL = 64;  // cycles
   localparam int LINK_ACK_SEGMENTS = 8;  // count
@@ -36,7 +37,6 @@ package spec_pkg;
   localparam int DOORBELL_WR_FIFO = 8;  // count
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
-  localparam int SWITCH_NODE_CELLS = 1024;  // cells
   localparam int PROFILE_ROCE_XOFF = 400;  // cells
   localparam int PROFILE_ROCE_XON = 272;  // cells
   localparam int PFC_REFRESH = 4096;  // cycles

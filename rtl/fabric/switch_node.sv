@@ -61,7 +61,7 @@ module switch_node
   switch #(
       .PORTS(PORTS),
       .GROUPS(GROUPS),
-      .CELLS(SWITCH_NODE_CELLS),
+      .CELLS(LINK_PORT_CELLS),
       .TAP_PREFIX(TAP)
   ) u_switch (
       .clk(clk), .rst(rst), .cfg_roce(cfg_roce), .cfg_prefix({10'd0, cfg_prefix}), .cfg_seed(16'd0), .cfg_pfc(cfg_roce),

@@ -2,16 +2,17 @@
 // Retry, sender's side (docs/link.md, R1 to R7): records what leaves, frees it when acknowledged, gives it again.
 // The tail [ap, wp) is recorded; a replay reads from rp. One beat a cycle in and out; the first beat of a replay
 // is at `word` two cycles after `begins`. Numbers are modulo 2^20; outstanding ones stay far below half of that,
-// because a segment has a beat and LINK_REPLAY_BEATS of them are kept.
+// because a segment has a beat and BEATS of them are kept.
 `default_nettype none
 `include "microhop_assert.svh"
 
 module link_replay
   import spec_pkg::*;
 #(
-    parameter  int W = 600,  /// bits of a recorded beat
-    parameter  int M = 66,   /// beats of a largest frame
-    localparam int AW = $clog2(LINK_REPLAY_BEATS)
+    parameter  int W     = 600,                /// bits of a recorded beat
+    parameter  int M     = 66,                 /// beats of a largest frame
+    parameter  int BEATS = LINK_REPLAY_BEATS,  /// beats recorded, a power of two
+    localparam int AW = $clog2(BEATS)
 ) (
     input  wire          clk,         /// clock
     input  wire          rst,         /// synchronous reset, active high
@@ -128,14 +129,14 @@ module link_replay
     if (running) word <= mem[read];
   end
 
-  assign room = wp - ap + (AW + 1)'(M) <= (AW + 1)'(LINK_REPLAY_BEATS);
+  assign room = wp - ap + (AW + 1)'(M) <= (AW + 1)'(BEATS);
   assign progress = valid_ack;
   assign acked = ack;
   assign fate = out[10:0];
   assign events = {nack, valid_ack, fires, begins};
 
   // What is recorded fits, and the numbers in flight are unique.
-  `MH_ASSERT(a_room, wp - ap <= (AW + 1)'(LINK_REPLAY_BEATS))
+  `MH_ASSERT(a_room, wp - ap <= (AW + 1)'(BEATS))
   `MH_ASSERT(a_outstanding, out <= 20'(wp - ap))
   // an acknowledgement inside an open segment passes it; R7 acts behind its end
   `MH_ASSERT(a_replay, !running || wp - rp <= wp - ap || (ahead != 20'd0 && ahead <= 20'h8_0000))

@@ -177,7 +177,7 @@ def lost(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             yield {"where": f"NIC, {parse_frame(frame.data, not v.exp.roce)[0].removeprefix('drop_')}"}
     for (switch, to), port in v.exp.astray.items():
         place = "spine" if switch == 1 else "leaf"
-        room = spec().integer("link.buffer_cells") + spec().integer("switch.egress_beats")
+        room = spec().integer("link.grant_cells") + spec().integer("switch.egress_beats")
         gone = 0
         for frame in beats["a" if to == "b" else "b"]:
             gone += -(-len(frame.data) // AXIS.data_bytes)

@@ -122,7 +122,7 @@ def lost_experiments(rng: np.random.Generator) -> list[Experiment]:
         "disguised", Topology.DIRECT, roce=True, pmtu=1, a=a, b=b, from_a=disguise.messages(a, b, rng.bytes(192)),
         disguised=True,
     )  # fmt: skip
-    held = spec().integer("link.buffer_cells") + 2 * spec().integer("switch.egress_beats")
+    held = spec().integer("link.grant_cells") + 2 * spec().integer("switch.egress_beats")
     much = Message(rng.bytes(64 * held), 0x1000, source=0x1000)
     second = Experiment("no_link", Topology.ONE_HOP, "d2d", from_a=[much], astray={(0, "b"): 4})
     little = [Message(rng.bytes(600), TARGETS, source=64 * i, at=400 + 50 * i) for i in range(3)]

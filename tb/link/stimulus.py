@@ -125,7 +125,7 @@ class LinkSequence(PhaseSequence):
 
     def cells(self) -> int:
         """Receive cells of a lane, in units of 16: the spec's buffer, shared; a largest frame and a bit at least."""
-        share = spec().integer("link.buffer_cells") // self.shape.lanes_a // 16
+        share = spec().integer("link.grant_cells") // self.shape.lanes_a // 16
         return int(min(63, max(share, -(-self.shape.max_beats // 16) + 1)))
 
     def finish(self, item: PhaseItem, rng: np.random.Generator) -> PhaseItem:

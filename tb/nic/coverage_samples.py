@@ -208,7 +208,7 @@ def reads(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
 def credits(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """One sample a phase: cells that the peer sent against those that the NIC's buffer has."""
     v = view(phase)
-    cells = len(phase.beats["peer"]) / spec().integer("link.buffer_cells")
+    cells = len(phase.beats["peer"]) / spec().integer("link.grant_cells")
     dropped = any(verdict != "good" for verdict, _ in v.received) or any(outsider(p.hdr, v.scene.rdma) for p in v.good)
     yield {"buffers": cells, "dropped": dropped}
 

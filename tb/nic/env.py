@@ -55,7 +55,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     )
     nic = Nic(kernel, "nic", config, link=link_cfg)
     peer = Link(kernel, "peer", cfg=link_cfg)
-    peer.trace = True
+    peer.trace = nic.link.trace = True
     connect(nic.link, peer, item.cfg["net"] >> LinkCfg.width())
     peer.attach(source_fifo(phase.played["peer"], "peer.source"))
     received: list[tuple[int, Beat]] = []

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from models import wqe
 from models.doorbell import OKAY, SLVERR
 from models.protocol import CQE_SYN, OP, SYN, WQE
+from models.spec import spec
 from tb.common.axi import Store
 from tb.fabric.experiment import PAGE_HALF, Message, line_pokes
 from tb.fabric.layout import HOST_DATA, HOST_DATA_BYTES, HOST_KEY, RECORD
@@ -229,7 +230,8 @@ def a_buffer_of_bad_frames(roce: bool) -> Scene:
     """More cells than the receive buffer has, all of frames with a wrong frame CRC: they come back as credits, or the
     good frame behind them could not be sent."""
     s = Scene("a_buffer_of_bad_frames", roce, pmtu=5)
-    payload, count = bytes(4096), 10
+    payload = bytes(4096)
+    count = spec().integer("link.grant_cells") // spec().integer("frame.max_beats") + 1
     fields = {"va": PUT, "rkey": HOST_KEY, "dmalen": len(payload), "ackreq": 1}
     frame = frames.assemble(s.header(OP.WRITE_ONLY, 0, **fields), payload, roce)
     for _ in range(count):

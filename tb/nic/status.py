@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from models.link_state import E_FCS, E_LONG
 from models.nic import Nic
 from models.wire import DROP_FCS, DROP_FORMAT, DROP_ICRC, GOOD
 from tb.common.uvm import PhaseRecords
@@ -24,6 +25,8 @@ def status_changes(nic: Nic) -> dict[str, list[tuple[int, int]]]:
     out = {"qp_state": nic.rdma.changes["qp_state"]}
     for name, verdict in VERDICTS.items():
         cycles = [cycle for cycle, v in nic.wire_rx.verdicts if v == verdict]
+        if verdict == DROP_FCS:  # frames that the link drops (RoCE), counted a cycle behind its event
+            cycles = sorted(cycles + [cycle + 1 for cycle, event in nic.link.events if event in (E_FCS, E_LONG)])
         out[name] = [(0, 0), *((cycle, i + 1) for i, cycle in enumerate(cycles))]
     for name in ("halted", "refused"):
         at = nic.doorbell.COUNTERS.index(name)

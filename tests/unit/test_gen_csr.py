@@ -77,7 +77,7 @@ def test_the_links_reset_values_are_the_specs():
     fields = link_csr.configuration()
     for name in ("replay_timeout", "replay_max", "retrain", "init_timeout"):
         assert fields[name][1].reset == figures.integer(f"link.{name}")
-    assert fields["cells"][1].reset == figures.integer("link.buffer_cells") // 16
+    assert fields["cells"][1].reset == figures.integer("link.grant_cells") // 16
     parts = figures.section("phy.llfec")
     for side in ("tx", "rx"):
         assert fields[f"phy_{side}"][1].reset == sum(int(c.value) for n, c in parts.items() if n.startswith(f"{side}_"))

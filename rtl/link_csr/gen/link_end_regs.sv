@@ -935,7 +935,7 @@ module link_end_regs (
     end
     always_ff @(posedge clk) begin
         if(rst) begin
-            field_storage_MODE_cells_value <= 6'h20;
+            field_storage_MODE_cells_value <= 6'h3c;
         end else begin
             if(field_combo_MODE_cells_load_next) begin
                 field_storage_MODE_cells_value <= field_combo_MODE_cells_next;
