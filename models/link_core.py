@@ -212,7 +212,7 @@ def step(s: Any, i: int, t: int) -> None:
     state, up, reason = r[B_STATE], r[B_UP], r[B_REASON]
     on, n, acked, e = r[B_TX_ON], r[S_N], r[S_ACKED], r[R_E]
     wanted, runs, count = r[S_WANT], r[S_RUN], r[S_COUNT]
-    both = on != 0 and r[B_RX_ON] != 0
+    both, either = on != 0 and r[B_RX_ON] != 0, on != 0 or r[B_RX_ON] != 0
     out = s.line[i, t & (LINE - 1)]
     out[W_AT] = t
     out[W_SIG] = r[B_SIG]
@@ -239,7 +239,7 @@ def step(s: Any, i: int, t: int) -> None:
     fell = r[R_SIG] != 0 and w[W_SIG] == 0
     r[R_SIG] = w[W_SIG]
     credits_known(s, i, t)
-    train(s, i, t, both, asked, fell, (n - 1 - acked) & M20)
+    train(s, i, t, both, either, asked, fell, (n - 1 - acked) & M20)
 
     changes(s, i, t, state, up, reason)
     sig = 1 if state in (INIT, UP) else 0

@@ -48,9 +48,7 @@ def share(t: Any, data: Any, count: int) -> int:
     r: Any = 0
     n = 0
     while n + 8 <= count:
-        r ^= (
-            np.int64(data[n]) | np.int64(data[n + 1]) << 8 | np.int64(data[n + 2]) << 16 | np.int64(data[n + 3]) << 24
-        )
+        r ^= np.int64(data[n]) | np.int64(data[n + 1]) << 8 | np.int64(data[n + 2]) << 16 | np.int64(data[n + 3]) << 24
         r = (
             t[7, r & 255] ^ t[6, r >> 8 & 255] ^ t[5, r >> 16 & 255] ^ t[4, r >> 24]
             ^ t[3, np.int64(data[n + 4])] ^ t[2, np.int64(data[n + 5])]

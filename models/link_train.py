@@ -44,7 +44,6 @@ from models.link_state import (
     J_NUM,
     K_ACK_AT,
     K_ACK_REF,
-    K_AT,
     K_CF_AT,
     K_CF_REF,
     K_CP,
@@ -246,24 +245,29 @@ def _to_retrain(s: Any, i: int, t: int) -> None:
 
 
 @inlined
-def train(s: Any, i: int, t: int, both: bool, asked: int, fell: bool, lost: int) -> None:
-    """The state machine, at the end of a cycle. ``both``: rx_on and tx_on at ``t``; ``asked``: by the set judged;
-    ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``. All reasons of a cycle are noted."""
+def train(s: Any, i: int, t: int, both: bool, either: bool, asked: int, fell: bool, lost: int) -> None:
+    """The state machine, at the end of a cycle. ``both``, ``either``: of rx_on and tx_on at ``t``; ``asked``: by the
+    set judged; ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``. All reasons of a cycle are
+    noted."""
     r, p = s.r[i], s.p[i]
     state, spent = r[B_STATE], t + 1 - r[B_AT]
     if state == OFF:
         if r[I_ENABLE] and r[I_DRAINED] and spent >= p[P_RETRAIN]:
             _to_init(s, i, t, 0)
         return
-    again = asked == TO_RETRAIN or (state == UP and (fell or r[S_LIMIT] or r[I_REQ]))
+    forgets = fell and state == INIT and either
+    again = asked == TO_RETRAIN or (state == UP and (fell or r[S_LIMIT] or r[I_REQ])) or (forgets and r[B_RESUME])
+    anew = forgets and r[B_RESUME] == 0
     unanswered = state == INIT and spent >= p[P_INIT_TIME] and not both
     stuck = again and p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]
-    off = r[I_ENABLE] == 0 or asked == TO_OFF or unanswered or stuck
+    off = r[I_ENABLE] == 0 or asked == TO_OFF or unanswered or stuck or anew
     if both and not off and not again:
         r[B_REASON] = 0
     else:
         if unanswered:
             r[B_REASON] |= R_NO_ANSWER
+        if anew:
+            r[B_REASON] |= R_FAR_RESTART
         if stuck:
             r[B_REASON] |= R_NO_PROGRESS
         if state == UP and r[S_LIMIT]:

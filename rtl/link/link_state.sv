@@ -71,7 +71,6 @@ module link_state
   wire [19:0] ahead = e - heard_word[35:16];
   assign refused = judged && differs != '0;
   wire ok = judged && differs == '0 && !same;
-  wire far_restart = ok && !far_resume && (again || rx_on);
   wire anew = ok && far_resume && rx_on;  // it trains anew: so do we
   wire fits = ahead <= 20'h8_0000;
   wire bad_number = ok && far_resume && !rx_on && again && !fits && !c.roce;
@@ -80,8 +79,11 @@ module link_state
 
   // ---- transitions -----------------------------------------------------------------------------------------
   wire sig_falls = sig_before && !rx_sig;
+  // In INIT too: what was agreed is the far end's past. It must not stay, or two ends whose INITs cross train for ever.
+  wire forgets = state == INIT && (rx_on || tx_on) && sig_falls;
+  wire far_restart = (ok && !far_resume && (again || rx_on)) || (forgets && !again);
   wire no_answer = state == INIT && timer >= c.init_timeout - 16'd1 && !(rx_on && tx_on);
-  wire train = (state == UP && (sig_falls || give_up || retrain_req)) || anew;
+  wire train = (state == UP && (sig_falls || give_up || retrain_req)) || anew || (forgets && again);
   wire no_progress = train && !c.roce && retrain_cnt == 8'(LINK_RETRAIN_MAX);
   wire to_off = state != OFF && (!c.enable || far_restart || bad_number || no_answer || no_progress);
   wire to_retrain = train && !to_off;

@@ -244,7 +244,7 @@ def phase_item(exp: Experiment) -> PhaseItem:
     item.cfg = {"net": net_cfg(exp)}
     item.info = {"experiment": exp}
     item.max_cycles = exp.max_cycles
-    item.quiet = 600  # longer than a frame is out of sight: three hops of PHYs and cables; memory counts as busy
+    item.quiet = 2000  # longer than a frame is out of sight: three hops of PHYs and cables, stored whole (RoCE)
     entries: list[Frame] = []
     for switch, dest, port in table(exp):
         side = (1 << switch) << 14 | (dest & 0x3FF) << 4 | 1 << 3 | port

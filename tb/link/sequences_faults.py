@@ -35,7 +35,8 @@ class Scripted(LinkSequence):
         """An item with ``scripts`` groups of frames; returns it with the first cycle of each at b's error injector."""
         item = self.begin(label, index, metres=(2, 20)[index % 2 and not self.quick], fec=FECS[index // 2 % 2])
         self.near_wrap(item, rng, BURST * scripts)
-        self.both(item, replay_timeout=500 if self.quick else 900, retrain=60, init_timeout=2000)
+        self.both(item, replay_timeout=500 if self.quick else 900, init_timeout=2000)
+        self.both(item, retrain=self.there_and_back(item) + 1)
         s = self.shape
         per = [self.sizes(rng, BURST // 2, "small", 0) for _ in range(scripts)]
         b = self.batch(item, rng, "a", np.concatenate(per), poison=0.05)
@@ -158,8 +159,8 @@ class Storm(LinkSequence):
         frames = 10 * self.ctx.option("load", 4) + int(rng.integers(20))
         self.near_wrap(item, rng, 2 * frames)
         self.both(
-            item, replay_timeout=int(rng.integers(600, 1500)), retrain=int(rng.integers(1, 200)), init_timeout=2000,
-            replay_max=int(rng.choice((1, 2, 8, 255))),
+            item, replay_timeout=int(rng.integers(600, 1500)), init_timeout=3000,
+            retrain=self.there_and_back(item) + int(rng.integers(1, 200)), replay_max=int(rng.choice((1, 2, 8, 255))),
         )  # fmt: skip
         for x in ENDS:
             size = self.sizes(rng, frames, ("mix", "small")[int(rng.integers(2))], roce)

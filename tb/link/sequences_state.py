@@ -27,7 +27,7 @@ class BringUp(LinkSequence):
         )
         self.near_wrap(item, rng, 20)
         item.info["link"]["b"].init_seq = int(rng.integers(1 << 20))
-        self.both(item, init_timeout=1500, retrain=int(rng.integers(1, 150)))
+        self.both(item, init_timeout=1500, retrain=self.there_and_back(item) + int(rng.integers(1, 150)))
         timed = item.info["timed"]
         late = {x: 10 + int(rng.integers(1, 400)) for x in ENDS}
         if index == 1:
@@ -84,7 +84,8 @@ class Restart(LinkSequence):
         roce = int(index >= 4)
         item = self.begin("restart", index, roce=roce, preset=0, metres=(2, 30)[index // 2 % 2])
         self.near_wrap(item, rng, 60)
-        self.both(item, init_timeout=2500, retrain=int(rng.integers(1, 300)), replay_timeout=1000)
+        self.both(item, init_timeout=2500, replay_timeout=1000)
+        self.both(item, retrain=self.there_and_back(item) + int(rng.integers(1, 300)))
         timed = item.info["timed"]
         n = 10 + 10 * (1 if self.quick else REPEATS)
         for x in ENDS:
@@ -101,7 +102,7 @@ class Restart(LinkSequence):
                 timed[x]["retrain"] += [(at, 1), (at + int(rng.integers(1, 4)), 0)]
                 if rng.random() < 0.5:
                     y = "b" if x == "a" else "a"
-                    near = at + int(rng.integers(0, 200))
+                    near = at + int(rng.integers(0, 2 * item.info["link"]["a"].retrain))  # when INITs may cross
                     timed[y]["retrain"] += [(near, 1), (near + 1, 0)]
         if index % 2 == 0:
             item.info["went_down"] = True
@@ -126,10 +127,11 @@ class ReplayLimit(LinkSequence):
         item = self.begin("replay_limit", index, preset=0)
         self.near_wrap(item, rng, 8)
         limit = (1, 3, 255)[index]
-        self.both(item, replay_max=limit, replay_timeout=300, retrain=40, init_timeout=2000)
-        n = 8
+        self.both(item, replay_max=limit, replay_timeout=(300, 300, 30)[index], init_timeout=2000)
+        self.both(item, retrain=self.there_and_back(item) + 1)
+        n = 2 if index == 2 else 8
         b = self.batch(item, rng, "a", 600 + rng.integers(0, 100, n), at=2500)
-        heal = (16000, 6000, 9000)[index]
+        heal = (16000, 6000, 28000)[index]
         if index == 0:
             b.cycle[n // 2 :] = heal + 2500
         elif index == 1:
@@ -143,7 +145,7 @@ class ReplayLimit(LinkSequence):
         elif index == 1:
             item.info["events"] = {("a", "replay"): limit, ("a", "time-out"): limit}
         else:
-            item.info["events"] = {("a", "replay"): 12, ("a", "time-out"): 12}
+            item.info["events"] = {("a", "replay"): 257, ("a", "time-out"): 257}
             item.info["never"] = [("a", "retrain"), ("a", "down")]
         item.quiet = HEAL
         return self.finish(item, rng)

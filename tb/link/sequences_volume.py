@@ -103,7 +103,7 @@ class Volume(LinkSequence):
         fec = FECS[index % 2]
         item = self.begin("volume", index, roce=roce, fec=fec, metres=float(rng.choice((2, 20, 50))), cells=63)
         self.near_wrap(item, rng, self.part)
-        self.both(item, replay_timeout=1000, retrain=50, init_timeout=3000, replay_max=8)
+        self.both(item, replay_timeout=1000, retrain=self.there_and_back(item) + 50, init_timeout=3000, replay_max=8)
         n = self.part
         kind = ("tiny", "tiny", "small")[index % 3]
         rate = float(rng.choice((0.0, 1e-5, 1e-4)))

@@ -154,6 +154,14 @@ class LinkSequence(PhaseSequence):
             for name, value in cfg.items():
                 setattr(item.info["link"][x], name, value)
 
+    def there_and_back(self, item: PhaseItem) -> int:
+        """Cycles that a retrain lasts at least (docs/link.md, B7): twice the way, PHYs and stages too."""
+        a, b = (item.info["link"][x] for x in ENDS)
+        way = (
+            max(a.phy_tx + b.phy_rx, b.phy_tx + a.phy_rx) + item.cfg["cable"] + spec().cycles("latency.link.tx_out") + 5
+        )
+        return int(2 * way)
+
     def near_wrap(self, item: PhaseItem, rng: np.random.Generator, frames: int = 60) -> None:
         """Counters shortly before their wraps: numbers of segments below 2^20, cells below 2^15."""
         numbers, cells = (
