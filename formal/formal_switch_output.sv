@@ -4,7 +4,8 @@
 // back at most what it got, and a port that comes and goes: `ok` means what O4 says; no beat is taken without credit
 // of its lane; credit and cells in flight make up the initial credit; nothing in the output over- or underflows, and
 // what is booked is what is inside, and
-// in a live output it is of this life: in flight by its credits.
+// in a live output it is of this life: in flight by its credits; the level is F5's. With HONEST 0 the far end gives back
+// whatever it likes, beyond what it got: the level is then 0, not that of a number below 0.
 `default_nettype none
 `include "formal.svh"
 
@@ -12,7 +13,8 @@ module formal_switch_output #(
     parameter int PORTS     = 2,  /// inputs
     parameter int LANES     = 2,  /// lanes
     parameter int MAX_BEATS = 3,  /// beats of a largest frame
-    parameter int DEPTH     = 8   /// beats of the FIFO
+    parameter int DEPTH     = 8,  /// beats of the FIFO
+    parameter int HONEST    = 1   /// 1: the far end gives back at most what it got
 ) (
     input wire                           clk,              /// clock
     input wire                           rst,              /// reset
@@ -38,6 +40,7 @@ module formal_switch_output #(
 
   wire live, is_free;
   wire [LANES-1:0] ok;
+  wire [LANES*3-1:0] level;
   wire x_valid;
   logic q_valid;  // crossbar: a register
   logic [PORTS-1:0] take_last;
@@ -45,7 +48,7 @@ module formal_switch_output #(
   switch_output #(.PORTS(PORTS), .LANES(LANES), .MAX_BEATS(MAX_BEATS), .DEPTH(DEPTH)) dut (
       .clk(clk), .rst(rst), .cfg_roce(1'b0), .cfg_credit_en(cfg_credit_en), .cfg_credit_init(cfg_credit_init),
       .cfg_adapt_shift(cfg_adapt_shift), .port_up(port_up), .in_empty(in_empty),
-      .live(live), .is_free(is_free), .ok(ok), .level(),
+      .live(live), .is_free(is_free), .ok(ok), .level(level),
       .match(match), .match_in(match_in), .take(take), .take_last(take_last), .take_lane(take_lane),
       .x_valid(x_valid), .x_sel(), .q_valid(q_valid), .q_beat(q_beat), .m_credit(m_credit), .m_pause(m_pause),
       .m_axis_tvalid(), .m_axis_tready(m_axis_tready), .m_axis_tdata(), .m_axis_tkeep(), .m_axis_tlast(),
@@ -102,10 +105,12 @@ module formal_switch_output #(
     assume (!rst || !match);
     assume (32'(match_in) < PORTS && 32'(match_lane) < LANES);
     if (match) assume (is_free && ok[match_lane] && match_beats >= 1 && match_beats <= 16'(MAX_BEATS));
-    for (int v = 0; v < LANES; v++)
-      if (!rst && live && cfg_credit_en) assume (16'(m_credit[v*8+:8]) <= flight[v]);
-    // only what left can come back
-    if (!rst && live && cfg_credit_en) assume (all_given == 0 || all_given + 16'(dut.booked) <= all_flight);
+    if (HONEST != 0) begin
+      for (int v = 0; v < LANES; v++)
+        if (!rst && live && cfg_credit_en) assume (16'(m_credit[v*8+:8]) <= flight[v]);
+      // only what left can come back
+      if (!rst && live && cfg_credit_en) assume (all_given == 0 || all_given + 16'(dut.booked) <= all_flight);
+    end
     assume (32'(cfg_credit_init) * LANES < 65536);
   end
 
@@ -120,7 +125,7 @@ module formal_switch_output #(
       a_beats : assert (left <= 16'(MAX_BEATS));
       a_booked : assert (16'(dut.booked) == stored);
       a_room : assert (16'(dut.booked) + left <= 16'(DEPTH));
-      if (live && cfg_credit_en) a_of_this_life : assert (all_flight >= 16'(dut.booked));
+      if (HONEST != 0 && live && cfg_credit_en) a_of_this_life : assert (all_flight >= 16'(dut.booked));
       a_empty : assert (dut.empty == (dut.u_fifo.count == 0));
       c_full : cover (32'(dut.booked) == DEPTH);
       c_no_credit : cover (cfg_credit_en && live && dut.g_lane[0].credit == 0 && left == 0);
@@ -131,14 +136,22 @@ module formal_switch_output #(
   for (genvar v = 0; v < LANES; v++) begin : g_of_lane
     wire [15:0] here = dut.g_lane[v].credit;
     wire mine = lane == LW'(v);
+    // F5, in numbers that have a sign
+    wire signed [17:0] used = cfg_credit_en ? 18'(cfg_credit_init) - 18'(here) : 18'(dut.booked);
+    wire [17:0] steps = (used < 0 ? 18'd0 : used) >> cfg_adapt_shift;
+    logic [2:0] level_due;
+    always_ff @(posedge clk) level_due <= rst ? 3'd0 : steps > 18'd7 ? 3'd7 : steps[2:0];
+    always_comb if (HONEST == 0) assume (18'(here) + 18'(m_credit[v*8+:8]) < 18'd65536);
     always_ff @(posedge clk) begin
       if (!rst) begin
+        a_level : assert (level[v*3+:3] == level_due);
+        if (HONEST == 0) c_more : cover (live && cfg_credit_en && here > cfg_credit_init);
         if (ok[v]) begin
           a_ok : assert (live && 16'(dut.booked) + 16'(MAX_BEATS) + 16'd1 <= 16'(DEPTH) && !pause_was[v]
                          && (!cfg_credit_en || here >= 16'(MAX_BEATS + 1)));
         end
         if (cfg_credit_en) begin
-          a_conserved : assert (17'(here) + 17'(flight[v]) == 17'(cfg_credit_init));
+          if (HONEST != 0) a_conserved : assert (17'(here) + 17'(flight[v]) == 17'(cfg_credit_init));
           a_enough : assert (dut.g_lane[v].enough == (here >= 16'(MAX_BEATS + 1)));
           if (live && mine) a_covered : assert (here >= left);
           if (live && mine && taken) a_credit : assert (here != 0);

@@ -85,7 +85,7 @@ class RegisterFile:
     # --- what a block adds -----------------------------------------------------------------------------------------
 
     def shown(self, reg: Register, field: Field, index: int, at: int) -> int:
-        """What a read of cycle ``at`` finds in a field that hardware gives."""
+        """What a read of cycle ``at`` finds in a field that hardware gives, or a measure that a write starts anew."""
         raise NotImplementedError(f"{reg.name}.{field.name}")
 
     def seen(self, reg: Register, field: Field, at: int) -> int:
@@ -131,7 +131,7 @@ class RegisterFile:
                 part = 0
             elif f.access == "w1c":
                 part = self.seen(reg, f, at) << f.low
-            elif f.reset is None:
+            elif f.reset is None or f.access == "anew":
                 part = self.shown(reg, f, index, at) << f.low
             else:
                 part = self.stored(reg, index)

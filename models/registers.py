@@ -10,8 +10,9 @@ WORD = 4  # bytes of a register
 
 @dataclass(frozen=True)
 class Field:
-    """Bits ``low`` to ``low + width - 1``. ``access``: "rw", "ro", "w1c" (set by hardware, cleared by writing 1) or
-    "pulse" (acts when 1 is written, reads 0); ``reset``: None when hardware gives the value.
+    """Bits ``low`` to ``low + width - 1``. ``access``: "rw", "ro", "w1c" (set by hardware, cleared by writing 1),
+    "pulse" (acts when 1 is written, reads 0) or "anew" (a write to one of its bytes starts it anew, whatever is
+    written); ``reset``: None when hardware gives the value.
 
     ``counter``: counts events, wraps. ``parameter``: the design parameter whose value it shows, or "".
     """
@@ -40,7 +41,7 @@ class Register:
 
     @property
     def writable(self) -> int:
-        """Bits that software can write."""
+        """Bits that keep what software writes."""
         return sum(f.mask for f in self.fields if f.access == "rw")
 
     @property

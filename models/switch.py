@@ -22,6 +22,7 @@ from models.switch_state import (
     ALL,
     BOOKED,
     CREDIT,
+    CREDITS,
     INSIDE,
     K_DROP,
     K_FREE,
@@ -35,6 +36,7 @@ from models.switch_state import (
     META_LAST,
     NEXT,
     NH,
+    NO,
     NOW,
     OPEN,
     PAUSE_BEFORE,
@@ -45,7 +47,7 @@ from models.switch_state import (
     fresh,
     shape,
 )  # fmt: skip
-from models.switch_volume import Stimulus, feed
+from models.switch_volume import Stimulus, joined
 
 _LOG_ROWS = 8192
 _FIRST_ROOM = 1024
@@ -78,12 +80,13 @@ class Switch(Component):
         )  # fmt: skip
         self.ports = ports
         kinds = sum(1 << k for k in (K_DROP, K_FREE, K_GRANT, K_PAUSE, K_STORED, K_TAKE))
-        self._shape = shape(self.config, kinds, outside=True)
-        self._state = fresh(self._shape, self.config.groups, np.zeros((_LOG_ROWS, 4), np.int64))
-        self._state.m[LIVE] = self._state.m[ALL]
+        self._shape = shape(self.config, kinds, outside=True, each=True)
+        logs = (np.zeros((_LOG_ROWS, 4), np.int64), np.zeros((ports, 2), np.int64))
+        self._state = fresh(self._shape, self.config.groups, *logs)
+        self._state.m[LIVE : LIVE + 2] = self._state.m[ALL : ALL + 2]
         self._state.g[UNSETTLED] = 0
         for p in range(ports):
-            self._state.members[p, p >> 6] = np.uint64(1 << (p & 63))
+            self._state.members[p * 2 + (p >> 6)] = np.uint64(1 << (p & 63))
         self.out: list[Fifo[Beat]] = [Fifo(self._shape.cross, self.config.room, f"{name}.out{o}") for o in range(ports)]
         for fifo in self.out:
             fifo.producer = self
@@ -121,12 +124,15 @@ class Switch(Component):
         """Credits and pauses that this cycle counts; whether there are credits."""
         while self._pauses and self._pauses[0][0] < now:  # the register behind m_pause
             _, o, level = self._pauses.pop(0)
-            self._state.ol[o, 0, PAUSE_BEFORE] = level
+            self._state.outputs[o, 0, PAUSE_BEFORE] = level
         came = False
         while self._credits and self._credits[0][0] <= now:
             _, o, cells = self._credits.pop(0)
-            late = self._state.g[NOW] > now  # evaluated already: the next cycle shows them all the same
-            self._state.ol[o, 0, CREDIT if late else PEND] += cells
+            if self._state.g[NOW] > now:  # evaluated already: the next cycle shows them all the same
+                self._state.outputs[o, 0, CREDIT] += cells
+            else:
+                self._state.outputs[o, 0, PEND] += cells
+                self._state.m[CREDITS + (o >> 6)] |= np.uint64(1 << (o & 63))
             came = True
         return came
 
@@ -137,7 +143,7 @@ class Switch(Component):
 
     def tick(self, now: int) -> None:
         came = self._levels(now)
-        inside = self._state.inp[:, INSIDE]
+        inside = self._state.inputs[:, INSIDE]
         for i, rx in enumerate(self._rx):
             # tready, as the registers show it; the core comes to the same result and takes the beat in this cycle
             if rx is not None and rx.head(now) is not None and inside[i] < self.config.depth:
@@ -145,10 +151,10 @@ class Switch(Component):
                 came = True
         if not came and not self._busy:
             return
-        self._state.out[:, BOOKED] = [fifo.reserved(now) for fifo in self.out]
+        self._state.out[BOOKED::NO] = [fifo.reserved(now) for fifo in self.out]
         self._busy = run(self._shape, self._state, self._feed, now + 1) != DONE
         if self._state.g[LOG]:
-            self._events(now, self._state.log[: self._state.g[LOG]].tolist())
+            self._events(now, self._state.log.reshape(-1, 4)[: self._state.g[LOG]].tolist())
             self._state.g[LOG] = 0
         if self._busy:
             self.wake(now + 1)
@@ -157,18 +163,16 @@ class Switch(Component):
         """A beat for the core to take at ``now``."""
         if len(self._beats[i]) == self._room:
             self._grow()
-        elif not self._state.inp[i, INSIDE] and not self._state.inp[i, OPEN]:
+        elif not self._state.inputs[i, INSIDE] and not self._state.inputs[i, OPEN]:
             self._beats[i].clear()  # nothing refers to a beat of this input
-            self._state.inp[i, NEXT] = self._feed.off[i]
+            self._state.inputs[i, NEXT] = self._feed.off[i]
         at = int(self._feed.off[i]) + len(self._beats[i])
         self._beats[i].append(beat)
-        self._feed.cycle[at] = now
-        self._feed.last[at] = beat.last
+        self._feed.play[at] = now << 1 | beat.last
         if self._first[i]:
             width = self.config.data_bytes
             data = np.frombuffer(beat.data.ljust(width, b"\0"), np.uint8)[None]
-            self._feed.head[at] = headers(self.config, data, np.array([len(beat.data)]))
-            self._feed.key[at] = at
+            self._feed.head.reshape(-1, NH)[at] = headers(self.config, data, np.array([len(beat.data)]))
         self._first[i] = beat.last
         self._feed.end[i] = at + 1
 
@@ -176,19 +180,18 @@ class Switch(Component):
         """Room for twice as many beats; what refers to a beat is moved along."""
         old, before = self._room, getattr(self, "_feed", None)
         self._room = max(_FIRST_ROOM, 2 * old)
-        empty = [np.zeros(self._room, np.int64) for _ in range(self.ports)]
-        head = np.zeros((self._room * self.ports, NH), np.int64)
-        self._feed: Feed = feed(self.config, Stimulus([]), empty, empty, empty, head)
+        end = np.arange(1, self.ports + 1) * self._room
+        play, head = np.zeros(end[-1], np.int64), np.zeros((end[-1], NH), np.int64)
+        self._feed: Feed = joined(self.config, Stimulus([]), end, play, head, np.zeros_like(end))
         if before is None:
-            self._state.inp[:, NEXT] = self._feed.off
+            self._state.inputs[:, NEXT] = self._feed.off
             self._feed.end[:] = self._feed.off
             return
         for i in range(self.ports):
             shift = int(self._feed.off[i] - before.off[i])
             was, new = slice(i * old, (i + 1) * old), slice(i * self._room, i * self._room + old)
-            for name in ("cycle", "last", "head"):
-                getattr(self._feed, name)[new] = getattr(before, name)[was]
-            self._feed.key[new] = before.key[was] + shift
+            self._feed.play[new] = before.play[was]
+            self._feed.head.reshape(-1, NH)[new] = before.head.reshape(-1, NH)[was]
             self._feed.end[i] = before.end[i] + shift
             self._state.move(i, shift)
 

@@ -8,7 +8,8 @@ is handed to :func:`models.switch_queue.match` as it is found. Two arbiters are 
 from __future__ import annotations
 
 from models.switch_config import ONE_FIFO, ROUND_ROBIN, WAVEFRONT, WRONG_POINTER
-from models.switch_jit import ONE, ZERO, bit, ctz, first_from, has, inlined
+from models.switch_index import queue
+from models.switch_jit import ONE, ZERO, bit, first_from, has, inlined, known, lowest
 from models.switch_queue import match
 from models.switch_state import (
     ACCEPT,
@@ -17,6 +18,8 @@ from models.switch_state import (
     GRANT,
     LEFT_IN,
     LEFT_OUT,
+    NI,
+    NO,
     Q_FILL,
     Q_HEAD,
     WAVE,
@@ -31,23 +34,23 @@ def _grant(c: Shape, s: State, moves: bool) -> bool:
     m = s.m
     any_ = False
     for w in range(c.words):
-        m[GOT, w] = ZERO
+        m[GOT + w] = ZERO
     for w in range(c.words):
-        outs = m[LEFT_OUT, w]
+        outs = m[LEFT_OUT + w]
         while outs != ZERO:
-            o = w * 64 + ctz(outs)
+            o = lowest(outs, w)
             outs &= outs - ONE
-            low = s.req[o, 0] & m[LEFT_IN, 0]
-            high = s.req[o, 1] & m[LEFT_IN, 1]
+            low = s.req[o * 2] & m[LEFT_IN]
+            high = s.req[o * 2 + 1] & m[LEFT_IN + 1]
             if low | high == ZERO:
-                m[LEFT_OUT, w] &= ~bit(o)
+                m[LEFT_OUT + w] &= ~bit(o)
                 continue
-            i = first_from(low, high, s.out[o, GRANT])
-            s.grants[i, o >> 6] |= bit(o)
-            m[GOT, i >> 6] |= bit(i)
+            i = first_from(low, high, s.out[o * NO + GRANT])
+            s.grants[i * 2 + (o >> 6)] |= bit(o)
+            m[GOT + (i >> 6)] |= bit(i)
             any_ = True
             if moves:
-                s.out[o, GRANT] = i + 1 if i + 1 < c.ports else 0
+                s.out[o * NO + GRANT] = i + 1 if i + 1 < c.ports else 0
     return any_
 
 
@@ -56,20 +59,20 @@ def _accept(c: Shape, s: State, first: bool, moves_grant: bool) -> None:
     """Each input with grants accepts one; in a ``first`` iteration the pointers move."""
     m = s.m
     for w in range(c.words):
-        ins = m[GOT, w]
+        ins = m[GOT + w]
         while ins != ZERO:
-            i = w * 64 + ctz(ins)
+            i = lowest(ins, w)
             ins &= ins - ONE
-            o = first_from(s.grants[i, 0], s.grants[i, 1], s.inp[i, ACCEPT])
-            s.grants[i, 0] = ZERO
-            s.grants[i, 1] = ZERO
-            m[LEFT_IN, w] &= ~bit(i)
-            m[LEFT_OUT, o >> 6] &= ~bit(o)
+            o = first_from(s.grants[i * 2], s.grants[i * 2 + 1], s.inp[i * NI + ACCEPT])
+            s.grants[i * 2] = ZERO
+            s.grants[i * 2 + 1] = ZERO
+            m[LEFT_IN + w] &= ~bit(i)
+            m[LEFT_OUT + (o >> 6)] &= ~bit(o)
             match(c, s, i, o)
             if first:
-                s.inp[i, ACCEPT] = o + 1 if o + 1 < c.ports else 0
+                s.inp[i * NI + ACCEPT] = o + 1 if o + 1 < c.ports else 0
                 if moves_grant:
-                    s.out[o, GRANT] = i + 1 if i + 1 < c.ports else 0
+                    s.out[o * NO + GRANT] = i + 1 if i + 1 < c.ports else 0
 
 
 @inlined
@@ -77,20 +80,20 @@ def _transpose(c: Shape, s: State) -> None:
     """``grants[i]``: outputs that input i may ask for; LEFT_IN: inputs that ask at all."""
     m = s.m
     for w in range(c.words):
-        m[GOT, w] = ZERO
+        m[GOT + w] = ZERO
     for w in range(c.words):
-        outs = m[LEFT_OUT, w]
+        outs = m[LEFT_OUT + w]
         while outs != ZERO:
-            o = w * 64 + ctz(outs)
+            o = lowest(outs, w)
             outs &= outs - ONE
             for v in range(c.words):
-                ins = s.req[o, v]
-                m[GOT, v] |= ins
+                ins = s.req[o * 2 + v]
+                m[GOT + v] |= ins
                 while ins != ZERO:
-                    s.grants[v * 64 + ctz(ins), w] |= bit(o)
+                    s.grants[(lowest(ins, v)) * 2 + w] |= bit(o)
                     ins &= ins - ONE
     for w in range(c.words):
-        m[LEFT_IN, w] = m[GOT, w]
+        m[LEFT_IN + w] = m[GOT + w]
 
 
 @inlined
@@ -98,17 +101,17 @@ def _one_each(c: Shape, s: State) -> None:
     """M5, first half: each input asks for one output, the first at or after its pointer."""
     _transpose(c, s)
     for o in range(c.ports):
-        s.req[o, 0] = ZERO
-        s.req[o, 1] = ZERO
+        s.req[o * 2] = ZERO
+        s.req[o * 2 + 1] = ZERO
     for w in range(c.words):
-        ins = s.m[LEFT_IN, w]
+        ins = s.m[LEFT_IN + w]
         while ins != ZERO:
-            i = w * 64 + ctz(ins)
+            i = lowest(ins, w)
             ins &= ins - ONE
-            o = first_from(s.grants[i, 0], s.grants[i, 1], s.inp[i, ACCEPT])
-            s.grants[i, 0] = ZERO
-            s.grants[i, 1] = ZERO
-            s.req[o, w] |= bit(i)
+            o = first_from(s.grants[i * 2], s.grants[i * 2 + 1], s.inp[i * NI + ACCEPT])
+            s.grants[i * 2] = ZERO
+            s.grants[i * 2 + 1] = ZERO
+            s.req[o * 2 + w] |= bit(i)
 
 
 @inlined
@@ -118,14 +121,14 @@ def _oldest_only(c: Shape, s: State) -> None:
         oldest = -1
         best = 0
         for o in range(c.ports):
-            if s.q[i, o, Q_FILL]:
-                first = s.frm[i, s.q[i, o, Q_HEAD], FIRST]
+            if s.q[queue(c, i, o) + Q_FILL]:
+                first = s.frm[known(s.q[queue(c, i, o) + Q_HEAD]) + FIRST]
                 if oldest < 0 or first < best:
                     oldest = o
                     best = first
         for o in range(c.ports):
             if o != oldest:
-                s.req[o, i >> 6] &= ~bit(i)
+                s.req[o * 2 + (i >> 6)] &= ~bit(i)
 
 
 @inlined
@@ -139,30 +142,30 @@ def _wavefront(c: Shape, s: State) -> None:
     for k in range(p):
         left = ZERO
         for w in range(c.words):
-            ins = m[LEFT_IN, w]
+            ins = m[LEFT_IN + w]
             while ins != ZERO:
-                i = w * 64 + ctz(ins)
+                i = lowest(ins, w)
                 ins &= ins - ONE
                 o = wave + k - i
                 if o < 0:
                     o += p
                 if o >= p:
                     o -= p
-                if has(s.grants[i], o) and has(m[LEFT_OUT], o):
-                    m[LEFT_IN, w] &= ~bit(i)
-                    m[LEFT_OUT, o >> 6] &= ~bit(o)
+                if has(s.grants, i * 2, o) and has(m, LEFT_OUT, o):
+                    m[LEFT_IN + w] &= ~bit(i)
+                    m[LEFT_OUT + (o >> 6)] &= ~bit(o)
                     match(c, s, i, o)
                     found = True
-            left |= m[LEFT_IN, w]
+            left |= m[LEFT_IN + w]
         if left == ZERO:
             break
     for w in range(c.words):
-        ins = m[GOT, w]
+        ins = m[GOT + w]
         while ins != ZERO:
-            i = w * 64 + ctz(ins)
+            i = lowest(ins, w)
             ins &= ins - ONE
-            s.grants[i, 0] = ZERO
-            s.grants[i, 1] = ZERO
+            s.grants[i * 2] = ZERO
+            s.grants[i * 2 + 1] = ZERO
     if found:
         s.g[WAVE] = wave + 1 if wave + 1 < p else 0
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.pfc import thresholds
 from models.spec import spec
 
 ROUND_ROBIN, WAVEFRONT = 0, 5
@@ -31,7 +32,9 @@ class SwitchConfig:
 
     ``cells``: of an input's buffer; ``max_beats``: of a largest frame; ``egress``: beats of an egress FIFO; ``addr_w``:
     bits of a table index; ``prefix``: ``destination >> addr_w`` of a known destination; ``seed``: of the flow hash;
-    ``xoff``, ``xon``: cells held of a lane, ``pfc`` wants 1 <= ``xoff`` and ``xon`` <= ``xoff``; ``ecn``: frames in a
+    ``xoff``, ``xon``: cells held of a lane, ``pfc`` wants 1 <= ``xoff`` and ``xon`` <= ``xoff``; ``headroom``: cells of
+    a lane that can still arrive once it asked for a pause (models.pfc): ``pfc`` wants ``xoff`` + ``headroom`` up to
+    ``cells`` / ``lanes``, None is not looked at, and the rules know nothing of it; ``ecn``: frames in a
     queue, 0 off; ``credit_init``: cells of a lane at the far end of an output; ``adapt_shift``: log2 of the cells of a
     step of the adaptive level.
     """
@@ -56,6 +59,7 @@ class SwitchConfig:
     credit_en: bool = False
     credit_init: int = 0
     adapt_shift: int = 0
+    headroom: int | None = None
 
     def __post_init__(self) -> None:
         if self.data_bytes not in (64, 128):
@@ -72,12 +76,15 @@ class SwitchConfig:
             object.__setattr__(self, name, bool(value))
         word = (1 << 16) - 1
         for name, low, high in (
+            ("headroom", 0, word),
             ("ports", 2, 80), ("lanes", 1, 8), ("cells", 2, 1 << 24), ("max_beats", 1, 1 << 16), ("egress", 2, 1 << 16),
             ("addr_w", 1, 21), ("groups", 2, 1 << 16), ("alloc", ROUND_ROBIN, ONE_FIFO),
             ("prefix", 0, (1 << 32) - 1), ("seed", 0, word), ("xoff", 0, word), ("xon", 0, word), ("ecn", 0, word),
             ("credit_init", 0, word), ("adapt_shift", 0, 15),
         ):  # fmt: skip
             value = getattr(self, name)
+            if value is None and name == "headroom":
+                continue
             if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
                 raise ValueError(f"{name} is {value!r}; allowed: whole numbers, {low} to {high}")
             if not low <= value <= high:
@@ -94,6 +101,13 @@ class SwitchConfig:
             raise ValueError(f"xoff is {self.xoff}; allowed with pfc: from 1, or an empty lane pauses for ever")
         if self.pfc and self.xon > self.xoff:
             raise ValueError(f"xon is {self.xon}; allowed with pfc: up to xoff, which is {self.xoff}")
+        if self.pfc and self.headroom is not None:
+            most = thresholds(self.quota, self.headroom)[0]
+            if self.xoff > most:
+                raise ValueError(
+                    f"xoff is {self.xoff}; allowed with pfc and a headroom of {self.headroom}: up to {most}, the rest"
+                    f" of the cells of a lane (cells / lanes, {self.quota})"
+                )
         if self.alloc == ONE_FIFO and self.lanes != 1:
             raise ValueError(f"lanes is {self.lanes}; allowed with one FIFO an input: 1")
 

@@ -7,12 +7,13 @@ beats, counters and ports' states become visible by being written after all who 
 
 from __future__ import annotations
 
-from models.switch_entrance import entrances, gates, gates_settled
+from models.switch_ahead import drops, takes_ahead
+from models.switch_entrance import due, entrances, gates, gates_settled
 from models.switch_exit import credits_out, exits, lives, lives_settle, settle, takes
 from models.switch_forward import decisions, moves, pauses, stages
-from models.switch_jit import ZERO, compiled, inlined
+from models.switch_index import lane
+from models.switch_jit import ZERO, compiled, empty, inlined
 from models.switch_match import match_all
-from models.switch_queue import empty
 from models.switch_state import (
     ALL,
     AT_GROUP,
@@ -20,13 +21,19 @@ from models.switch_state import (
     AT_TABLE,
     AT_UP,
     BUSY_IN,
+    BUSY_UNTIL,
     DEPTH,
     DISCARDS,
+    DROPPING,
+    DUE,
     IN_ASK,
+    LEFT,
     LIVE,
     LOG,
+    MOST,
     MOVES,
-    NEXT,
+    NEVER,
+    NI,
     NOW,
     OUT_WAITS,
     PAUSE_BEFORE,
@@ -47,8 +54,8 @@ def _ports(s: State, f: Feed) -> None:
     """``port_up`` as this cycle shows it."""
     n = s.g[AT_UP]
     while n < len(f.ups) and f.ups[n] <= s.g[NOW]:
-        s.m[UP, 0] = f.up_sets[n, 0]
-        s.m[UP, 1] = f.up_sets[n, 1]
+        s.m[UP] = f.up_sets[n, 0]
+        s.m[UP + 1] = f.up_sets[n, 1]
         n += 1
         s.g[UNSETTLED] = 1
     s.g[AT_UP] = n
@@ -67,15 +74,15 @@ def _writes(c: Shape, s: State, f: Feed) -> None:
     while n < len(f.groups) and f.groups[n, 0] <= t:
         group = f.groups[n, 1]
         s.modes[group] = f.groups[n, 2]
-        s.members[group, 0] = f.group_sets[n, 0]
-        s.members[group, 1] = f.group_sets[n, 1]
+        s.members[group * 2] = f.group_sets[n, 0]
+        s.members[group * 2 + 1] = f.group_sets[n, 1]
         n += 1
     s.g[AT_GROUP] = n
     n = s.g[AT_PAUSE]
     while n < len(f.pauses) and f.pauses[n] <= t:
         for o in range(c.ports):
             for v in range(c.lanes):
-                s.ol[o, v, PAUSE_BEFORE] = f.pause_bits[n, o * c.lanes + v]
+                s.ol[lane(o, v) + PAUSE_BEFORE] = f.pause_bits[n, o * c.lanes + v]
         n += 1
     s.g[AT_PAUSE] = n
 
@@ -88,17 +95,23 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
     _ports(s, f)
     lives(c, s)
     entrances(c, s, f)
-    takes(c, s, f)
-    match_all(c, s)
-    if s.m[LIVE, 0] != s.m[ALL, 0] or s.m[LIVE, 1] != s.m[ALL, 1]:
+    if c.ahead:
+        takes_ahead(c, s, f)
+    else:
+        takes(c, s, f)
+    match_all(c, s, f)
+    if s.m[LIVE] != s.m[ALL] or s.m[LIVE + 1] != s.m[ALL + 1]:
         moves(c, s)
     if c.pfc and held_changed:
         pauses(c, s)
     if s.g[PIPE] or s.g[MOVES]:
         stages(c, s, f)
         decisions(c, s, f)
-    exits(c, s, f)
-    settle(c, s)
+    if c.ahead:
+        drops(c, s, f)
+    else:
+        exits(c, s, f)
+        settle(c, s)
     if c.gate:
         gates(c, s)
     lives_settle(c, s)
@@ -112,15 +125,17 @@ def quiet(c: Shape, s: State) -> bool:
     if s.g[UNSETTLED] or s.g[PIPE] or s.g[MOVES] or s.g[PICK] >= 0:
         return False
     m = s.m
-    if not (empty(m[BUSY_IN]) and empty(m[IN_ASK]) and empty(m[DISCARDS]) and empty(m[OUT_WAITS])):
+    if not (empty(m, BUSY_IN) and empty(m, IN_ASK) and empty(m, DISCARDS) and empty(m, OUT_WAITS)):
+        return False
+    if not empty(m, DROPPING):
         return False
     for w in range(c.words):
-        if m[UP, w] != m[LIVE, w]:
+        if m[UP + w] != m[LIVE + w]:
             return False
         for v in range(c.lanes):
-            if s.mc[v, w] != ZERO:
+            if s.mc[v * 2 + w] != ZERO:
                 return False
-    return not credits_out(c, s) and (c.gate == 0 or gates_settled(c, s))
+    return not credits_out(s) and (c.gate == 0 or gates_settled(s))
 
 
 @inlined
@@ -128,9 +143,9 @@ def _next_event(c: Shape, s: State, f: Feed) -> int:
     """The first cycle, from NOW on, in which something comes from outside; -1: never again."""
     best = -1
     for i in range(c.ports):
-        n = s.inp[i, NEXT]
-        if n < f.end[i] and (best < 0 or f.cycle[n] < best):
-            best = f.cycle[n]
+        n = s.inp[i * NI + DUE]
+        if n != NEVER and (best < 0 or n < best):
+            best = n
     if s.g[AT_UP] < len(f.ups) and (best < 0 or f.ups[s.g[AT_UP]] < best):
         best = f.ups[s.g[AT_UP]]
     if s.g[AT_TABLE] < len(f.tables) and (best < 0 or f.tables[s.g[AT_TABLE], 0] < best):
@@ -147,21 +162,27 @@ def skip_to(s: State, t: int) -> None:
     """Nothing happens before ``t``: the pipe's lists of cycles long gone are forgotten."""
     if t > s.g[NOW]:
         for stage in range(DEPTH):
-            s.ent[stage, 0] = 0
+            s.ent[stage * MOST] = 0
         s.g[NOW] = t
 
 
 @compiled
 def run(c: Shape, s: State, f: Feed, limit: int) -> int:
     """Cycles up to the end, to ``limit``, or until the log wants to be emptied: DONE, LIMIT or FULL."""
-    room = len(s.log) - (12 + 2 * c.lanes) * c.ports
+    room = len(s.log) // 4 - (12 + 2 * c.lanes) * c.ports
+    left = len(s.left) // 2 - (c.ports * (c.beats + 1) if c.ahead else c.ports)
+    if c.outside or s.g[NOW] == 0:
+        due(c, s, f)
     while True:
-        if s.g[LOG] > room:
+        if s.g[LOG] > room or s.g[LEFT] > left:
             return FULL
         if quiet(c, s):
             t = _next_event(c, s, f)
             if t < 0:
-                return DONE
+                if s.g[BUSY_UNTIL] < limit:
+                    s.g[NOW] = max(s.g[NOW], s.g[BUSY_UNTIL] + 1)
+                    return DONE
+                t = limit
             skip_to(s, min(t, limit))
         if s.g[NOW] >= limit:
             return LIMIT

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from models.switch_jit import has, inlined
+from models.switch_ahead import follow
+from models.switch_exact import closed, full
+from models.switch_index import lane, piped
+from models.switch_jit import ONE, ZERO, bit, empty, has, inlined, known, lowest
 from models.switch_queue import new_frame
 from models.switch_state import (
     ABORT,
@@ -12,21 +15,34 @@ from models.switch_state import (
     BEAT,
     DAMAGED,
     DEPTH,
+    DEST,
     DONE,
+    DUE,
     FIRST,
     FREED,
     FREED_BEFORE,
     GATE,
+    GAVE,
+    GIVES,
     GROUP,
-    H_LANE,
-    H_NEED,
+    H_BEATS,
+    H_DEST,
+    H_INFO,
+    HEADS,
+    INFO,
+    INFO_LANE,
+    INFO_NEED,
     INSIDE,
-    KEY,
     LANE,
+    LENGTH,
     LIVE,
     MARK,
+    MOST,
     NEED,
+    NEVER,
     NEXT,
+    NH,
+    NI,
     NOW,
     OPEN,
     PIPE,
@@ -43,44 +59,55 @@ from models.switch_state import (
 
 
 @inlined
-def _enter(s: State, f: Feed, i: int, beat: int, last: int) -> None:
+def _head(c: Shape, s: State, i: int, beat: int) -> int:
+    """Where the head of the frame that begins with ``beat`` is."""
+    return known(beat if c.each else s.inp[i * NI + HEADS]) * NH
+
+
+@inlined
+def _enter(c: Shape, s: State, f: Feed, i: int, beat: int, last: int) -> None:
     """A beat enters the pipe; the first one of a frame brings the frame's row."""
     t = s.g[NOW]
     stage = t & (DEPTH - 1)
     slot = -1
-    if not s.inp[i, OPEN]:
-        slot = new_frame(s, i)
-        key = f.key[beat]
-        s.frm[i, slot, FIRST] = beat
-        s.frm[i, slot, STORED] = 0
-        s.frm[i, slot, TAKEN] = 0
-        s.frm[i, slot, DONE] = 0
-        s.frm[i, slot, ABORTED] = 0
-        s.frm[i, slot, DAMAGED] = 0
-        s.frm[i, slot, MARK] = 0
-        s.frm[i, slot, GROUP] = -1
-        s.frm[i, slot, KEY] = key
-        s.frm[i, slot, LANE] = f.head[key, H_LANE]
-        s.frm[i, slot, NEED] = f.head[key, H_NEED]
-        n = s.ent[stage, 0] + 1
-        s.ent[stage, 0] = n
-        s.ent[stage, n] = i
-    s.inp[i, OPEN] = 1 - last
-    s.pipe[stage, i, BEAT] = beat
-    s.pipe[stage, i, SLOT] = slot
-    s.inp[i, INSIDE] += 1
+    if not s.inp[i * NI + OPEN]:
+        slot = new_frame(c, s, i)
+        key = _head(c, s, i, beat)
+        s.inp[i * NI + HEADS] += 1
+        info = f.head[key + H_INFO]
+        s.frm[slot + FIRST] = beat
+        s.frm[slot + STORED] = 0
+        s.frm[slot + TAKEN] = 0
+        s.frm[slot + DONE] = 0
+        s.frm[slot + ABORTED] = 0
+        s.frm[slot + DAMAGED] = 0
+        s.frm[slot + MARK] = 0
+        s.frm[slot + GROUP] = -1
+        s.frm[slot + DEST] = f.head[key + H_DEST]
+        s.frm[slot + INFO] = info
+        s.frm[slot + LANE] = info >> INFO_LANE & 7
+        s.frm[slot + NEED] = info >> INFO_NEED
+        s.frm[slot + LENGTH] = f.head[key + H_BEATS]
+        n = s.ent[stage * MOST] + 1
+        s.ent[stage * MOST] = n
+        s.ent[stage * MOST + n] = i
+    s.inp[i * NI + OPEN] = 1 - last
+    s.staged[stage * 2 + (i >> 6)] |= bit(i)
+    s.pipe[piped(stage, i) + BEAT] = beat
+    s.pipe[piped(stage, i) + SLOT] = slot
+    s.inp[i * NI + INSIDE] += 1
     s.g[PIPE] += 1
 
 
 @inlined
 def _passes(c: Shape, s: State, f: Feed, i: int, beat: int) -> bool:
     """The credit gate in front of the switch; it remembers the lane of the stream's frame."""
-    if s.inp[i, STREAM_FIRST]:
-        v = f.head[f.key[beat], H_LANE]
-        if s.il[i, v, GATE] < c.beats:
+    if s.inp[i * NI + STREAM_FIRST]:
+        v = f.head[_head(c, s, i, beat) + H_INFO] >> INFO_LANE & 7
+        if closed(c, s, f, i, v) if c.ahead else s.il[lane(i, v) + GATE] < c.beats:
             return False
-        s.inp[i, STREAM_LANE] = v
-    s.il[i, s.inp[i, STREAM_LANE], GATE] -= 1
+        s.inp[i * NI + STREAM_LANE] = v
+    s.il[lane(i, known(s.inp[i * NI + STREAM_LANE])) + GATE] -= 1
     return True
 
 
@@ -88,50 +115,70 @@ def _passes(c: Shape, s: State, f: Feed, i: int, beat: int) -> bool:
 def entrances(c: Shape, s: State, f: Feed) -> None:
     """All inputs: what is accepted, swallowed, enters, and the abort beats."""
     t = s.g[NOW]
-    s.ent[t & (DEPTH - 1), 0] = 0
-    dead = s.m[LIVE, 0] != s.m[ALL, 0] or s.m[LIVE, 1] != s.m[ALL, 1]
+    s.ent[(t & (DEPTH - 1)) * MOST] = 0
+    dead = s.m[LIVE] != s.m[ALL] or s.m[LIVE + 1] != s.m[ALL + 1]
     for i in range(c.ports):
-        beat = s.inp[i, NEXT]
-        offered = beat < f.end[i] and f.cycle[beat] <= t and t > 0
+        offered = s.inp[i * NI + DUE] <= t
         if not offered and not dead:
             continue
-        if not c.pfc and s.inp[i, INSIDE] >= c.cells:
+        if full(c, s, f, i) if c.ahead else not c.pfc and s.inp[i * NI + INSIDE] >= c.cells:
             continue
-        live = has(s.m[LIVE], i)
+        live = has(s.m, LIVE, i)
+        beat = known(s.inp[i * NI + NEXT])
         accepted = offered and (not c.gate or _passes(c, s, f, i, beat))
         if accepted:
-            last = f.last[beat]
-            s.inp[i, NEXT] = beat + 1
-            s.inp[i, STREAM_FIRST] = last
+            last = f.play[beat] & 1
+            s.inp[i * NI + NEXT] = beat + 1
+            s.inp[i * NI + DUE] = f.play[beat + 1] >> 1 if beat + 1 < f.end[i] else NEVER
+            s.inp[i * NI + STREAM_FIRST] = last
             f.taken[beat] = t
-            f.cut[beat] = s.inp[i, SWALLOWS] != 0
-            if not live or s.inp[i, SWALLOWS]:
-                s.inp[i, SWALLOWS] = 1 - last
+            if s.inp[i * NI + SWALLOWS]:
+                f.cut[beat] = True
+            if not live or s.inp[i * NI + SWALLOWS]:
+                s.inp[i * NI + SWALLOWS] = 1 - last
+            elif c.ahead:
+                if s.inp[i * NI + OPEN]:
+                    s.inp[i * NI + INSIDE] += 1
+                else:
+                    _enter(c, s, f, i, beat, last)
+                follow(c, s, f, i, beat, last)
             else:
-                _enter(s, f, i, beat, last)
-        if not live and s.inp[i, OPEN]:
-            _enter(s, f, i, ABORT, 1)
+                _enter(c, s, f, i, beat, last)
+        if not live and s.inp[i * NI + OPEN]:
+            _enter(c, s, f, i, ABORT, 1)
             if not accepted:
-                s.inp[i, SWALLOWS] = 1
+                s.inp[i * NI + SWALLOWS] = 1
+
+
+@inlined
+def due(c: Shape, s: State, f: Feed) -> None:
+    """When the next beat of each input is offered: never before cycle 1."""
+    for i in range(c.ports):
+        beat = known(s.inp[i * NI + NEXT])
+        s.inp[i * NI + DUE] = max(1, f.play[beat] >> 1) if beat < f.end[i] else NEVER
 
 
 @inlined
 def gates(c: Shape, s: State) -> None:
     """End of a cycle: the gates see what ``free_cells`` shows now, the cells given back in the cycle before."""
-    for i in range(c.ports):
-        for v in range(c.lanes):
-            s.il[i, v, GATE] += s.il[i, v, FREED_BEFORE]
-            if not has(s.m[LIVE], i):
-                s.il[i, v, GATE] = c.quota
-            s.il[i, v, FREED_BEFORE] = s.il[i, v, FREED]
-            s.il[i, v, FREED] = 0
+    m = s.m
+    for w in range(c.words):
+        ins = m[GIVES + w] | m[GAVE + w] | m[ALL + w] & ~m[LIVE + w]
+        m[GAVE + w] = m[GIVES + w]
+        m[GIVES + w] = ZERO
+        while ins != ZERO:
+            i = lowest(ins, w)
+            ins &= ins - ONE
+            for v in range(c.lanes):
+                at = lane(i, v)
+                s.il[at + GATE] += s.il[at + FREED_BEFORE]
+                if not has(m, LIVE, i):
+                    s.il[at + GATE] = c.quota
+                s.il[at + FREED_BEFORE] = s.il[at + FREED]
+                s.il[at + FREED] = 0
 
 
 @inlined
-def gates_settled(c: Shape, s: State) -> bool:
+def gates_settled(s: State) -> bool:
     """Whether no cell is on its way to a gate."""
-    for i in range(c.ports):
-        for v in range(c.lanes):
-            if s.il[i, v, FREED_BEFORE] or s.il[i, v, FREED]:
-                return False
-    return True
+    return empty(s.m, GAVE)

@@ -3,47 +3,53 @@
 
 from __future__ import annotations
 
-from models.switch_jit import ZERO, bit, ctz, first_from, has, inlined, nth, ones
-from models.switch_queue import drop_frame, empty, join, leave, log
+from models.switch_exact import used_of
+from models.switch_index import cell, lane, piped, ports_of
+from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, inlined, known, lowest, nth, ones
+from models.switch_queue import drop_frame, join, leave, log
 from models.switch_state import (
     ABORT,
     ABORTED,
     ABORTED_CODE,
     BEAT,
-    BOOKED,
     CHOICE,
-    CREDIT,
     CUT,
     DAMAGED,
     DEC,
     DEPTH,
+    DEST,
     DONE,
     DROP_LANE,
+    DROP_NEXT,
+    DROPPING,
     DROPS,
+    FLOW,
     FREED,
     FRESH,
+    GIVES,
+    GONE_LANE,
     GROUP,
-    H_BAD,
-    H_DEST,
-    H_FLOW,
     HELD,
     IN_ASK,
+    INFO,
+    INFO_BAD,
     INSIDE,
     K_DROP,
     K_FREE,
     K_PAUSE,
     K_STORED,
-    KEY,
     LANE,
+    LENGTH,
     LIVE,
     LONG,
     MALFORMED,
     MODE,
+    MOST,
     MOVE,
     MOVES,
     NEED,
+    NI,
     NO_WAY,
-    NOTHING,
     NOW,
     OVERFLOW,
     PAUSED,
@@ -69,90 +75,107 @@ def moves(c: Shape, s: State) -> None:
     t = s.g[NOW]
     stage = (t - 1) & (DEPTH - 1)
     for i in range(c.ports):
-        if not has(m[IN_ASK], i) or s.pipe[(t - 1) & (DEPTH - 1), i, BEAT] != NOTHING or has(m[FRESH], i):
+        if not has(m, IN_ASK, i) or has(s.staged, stage * 2, i) or has(m, FRESH, i):
             continue
         out = -1
         lane = 0
         for w in range(c.words):
             for v in range(c.lanes):
-                waits = s.row[i, v, w] & ~m[LIVE, w]
+                waits = s.row[cell(i, v) + w] & ~m[LIVE + w]
                 if waits != ZERO:
-                    o = w * 64 + ctz(waits)
+                    o = lowest(waits, w)
                     if out < 0 or o < out:
                         out = o
                         lane = v
         if out < 0:
             continue
         slot = leave(c, s, i, out * c.lanes + lane)
-        s.pipe[stage, i, BEAT] = MOVE
-        s.pipe[stage, i, SLOT] = slot
-        n = s.ent[stage, 0] + 1
-        s.ent[stage, 0] = n
-        s.ent[stage, n] = i
+        s.staged[stage * 2 + (i >> 6)] |= bit(i)
+        s.pipe[piped(stage, i) + BEAT] = MOVE
+        s.pipe[piped(stage, i) + SLOT] = slot
+        n = s.ent[stage * MOST] + 1
+        s.ent[stage * MOST] = n
+        s.ent[stage * MOST + n] = i
         s.g[MOVES] += 1
 
 
 @inlined
-def _group(c: Shape, s: State, stage: int, i: int, slot: int) -> None:
+def _group(c: Shape, s: State, f: Feed, stage: int, i: int, slot: int) -> None:
     """The group is read; for an adaptive one, the level of each output as the next cycle will show it."""
-    group = s.frm[i, slot, GROUP]
+    group = s.frm[slot + GROUP]
     if group < 0:
         return
+    group = known(group)
     mode = s.modes[group]
-    s.frm[i, slot, MODE] = mode
-    s.fset[i, slot, 0] = s.members[group, 0]
-    s.fset[i, slot, 1] = s.members[group, 1]
-    if mode == ADAPTIVE:
-        v = s.frm[i, slot, LANE]
-        for o in range(c.ports):
-            used = c.credit_init - s.ol[o, v, CREDIT] if c.credit_en else s.out[o, BOOKED]
-            s.lev[stage, i, o] = min(7, max(0, used) >> c.shift)
+    s.frm[slot + MODE] = mode
+    s.fset[ports_of(slot)] = s.members[group * 2]
+    s.fset[ports_of(slot) + 1] = s.members[group * 2 + 1]
+    several = ones(s.members[group * 2]) + ones(s.members[group * 2 + 1]) > 1
+    if mode == ADAPTIVE and several:  # one alone needs no level
+        v = known(s.frm[slot + LANE])
+        for w in range(c.words):
+            outs = s.members[group * 2 + w]
+            while outs != ZERO:
+                o = lowest(outs, w)
+                outs &= outs - ONE
+                used = used_of(c, s, f, o, v)
+                s.lev[(stage * c.ports + i) * c.ports + o] = min(7, max(0, used) >> c.shift)
 
 
 @inlined
 def _candidates(c: Shape, s: State, f: Feed, stage: int, i: int, slot: int) -> None:
     """F3, F5, F6: what remains of the group; a frame by flow has its port."""
-    low = s.fset[i, slot, 0]
-    high = s.fset[i, slot, 1]
-    mode = s.frm[i, slot, MODE]
+    low = s.fset[ports_of(slot)]
+    high = s.fset[ports_of(slot) + 1]
+    mode = s.frm[slot + MODE]
     if mode == MULTICAST:
-        s.fset[i, slot, i >> 6] &= ~bit(i)
+        s.fset[ports_of(slot) + (i >> 6)] &= ~bit(i)
         return
-    low &= s.m[LIVE, 0]
-    high &= s.m[LIVE, 1]
+    low &= s.m[LIVE]
+    high &= s.m[LIVE + 1]
     if mode == BY_FLOW:
         count = ones(low) + ones(high)
-        s.frm[i, slot, CHOICE] = -1
+        s.frm[slot + CHOICE] = -1
         if count:
-            s.frm[i, slot, CHOICE] = nth(low, high, (f.head[s.frm[i, slot, KEY], H_FLOW] * count) >> 16)
+            s.frm[slot + CHOICE] = nth(low, high, ((s.frm[slot + INFO] & FLOW) * count) >> 16)
         return
-    if mode == ADAPTIVE:
+    if mode == ADAPTIVE and ones(low) + ones(high) > 1:
         best = 8
-        for o in range(c.ports):
-            if ((low if o < 64 else high) & bit(o)) != ZERO:
-                best = min(best, s.lev[stage, i, o])
-        for o in range(c.ports):
-            if s.lev[stage, i, o] != best:
-                if o < 64:
-                    low &= ~bit(o)
-                else:
-                    high &= ~bit(o)
-    s.fset[i, slot, 0] = low
-    s.fset[i, slot, 1] = high
+        best_low = ZERO
+        best_high = ZERO
+        for w in range(c.words):
+            outs = low if w == 0 else high
+            while outs != ZERO:
+                o = lowest(outs, w)
+                outs &= outs - ONE
+                level = s.lev[(stage * c.ports + i) * c.ports + o]
+                if level < best:
+                    best = level
+                    best_low = ZERO
+                    best_high = ZERO
+                if level == best:
+                    if w == 0:
+                        best_low |= bit(o)
+                    else:
+                        best_high |= bit(o)
+        low = best_low
+        high = best_high
+    s.fset[ports_of(slot)] = low
+    s.fset[ports_of(slot) + 1] = high
 
 
 @inlined
 def _spray(c: Shape, s: State, f: Feed, i: int, slot: int, moved: bool) -> None:
     """F4: the pointer is read, and moves."""
-    low = s.fset[i, slot, 0]
-    high = s.fset[i, slot, 1]
-    s.frm[i, slot, CHOICE] = -1
+    low = s.fset[ports_of(slot)]
+    high = s.fset[ports_of(slot) + 1]
+    s.frm[slot + CHOICE] = -1
     if low | high == ZERO:
         return
-    o = first_from(low, high, s.inp[i, SPRAY])
-    s.frm[i, slot, CHOICE] = o
-    if moved or not (f.head[s.frm[i, slot, KEY], H_BAD] or s.frm[i, slot, NEED] > min(c.beats, c.quota)):
-        s.inp[i, SPRAY] = o + 1 if o + 1 < c.ports else 0
+    o = first_from(low, high, s.inp[i * NI + SPRAY])
+    s.frm[slot + CHOICE] = o
+    if moved or not (s.frm[slot + INFO] >> INFO_BAD & 1 or s.frm[slot + NEED] > min(c.beats, c.quota)):
+        s.inp[i * NI + SPRAY] = o + 1 if o + 1 < c.ports else 0
 
 
 @inlined
@@ -161,18 +184,18 @@ def stages(c: Shape, s: State, f: Feed) -> None:
     t = s.g[NOW]
     for age in range(1, 5):
         stage = (t - age) & (DEPTH - 1)
-        for n in range(s.ent[stage, 0]):
-            i = s.ent[stage, n + 1]
-            slot = s.pipe[stage, i, SLOT]
-            moved = s.pipe[stage, i, BEAT] == MOVE
+        for n in range(s.ent[stage * MOST]):
+            i = known(s.ent[stage * MOST + n + 1])
+            slot = known(s.pipe[piped(stage, i) + SLOT])
+            moved = s.pipe[piped(stage, i) + BEAT] == MOVE
             if age == 1:
-                dest = f.head[s.frm[i, slot, KEY], H_DEST]
+                dest = s.frm[slot + DEST]
                 if not moved and dest >> c.addr_w == c.prefix:
-                    s.frm[i, slot, GROUP] = s.table[dest & ((1 << c.addr_w) - 1)]
+                    s.frm[slot + GROUP] = s.table[dest & ((1 << c.addr_w) - 1)]
             elif age == 2:
-                _group(c, s, stage, i, slot)
-            elif s.frm[i, slot, GROUP] >= 0:
-                mode = s.frm[i, slot, MODE]
+                _group(c, s, f, stage, i, slot)
+            elif s.frm[slot + GROUP] >= 0:
+                mode = s.frm[slot + MODE]
                 if age == 3:
                     _candidates(c, s, f, stage, i, slot)
                 elif mode in (SPRAYING, ADAPTIVE):
@@ -182,24 +205,24 @@ def stages(c: Shape, s: State, f: Feed) -> None:
 @inlined
 def _no_way(s: State, i: int, slot: int) -> bool:
     """F7."""
-    if s.frm[i, slot, MODE] == MULTICAST:
-        return empty(s.fset[i, slot])
-    return s.frm[i, slot, CHOICE] < 0
+    if s.frm[slot + MODE] == MULTICAST:
+        return empty(s.fset, ports_of(slot))
+    return s.frm[slot + CHOICE] < 0
 
 
 @inlined
 def _reason(c: Shape, s: State, f: Feed, i: int, slot: int) -> int:
     """F8: why a frame is dropped whole, or 0."""
-    need = s.frm[i, slot, NEED]
-    if f.head[s.frm[i, slot, KEY], H_BAD]:
+    need = s.frm[slot + NEED]
+    if s.frm[slot + INFO] >> INFO_BAD & 1:
         return MALFORMED
     if need > c.beats or need > c.quota:
         return LONG
-    if s.frm[i, slot, GROUP] < 0:
+    if s.frm[slot + GROUP] < 0:
         return UNKNOWN
     if _no_way(s, i, slot):
         return NO_WAY
-    if c.pfc and need > c.quota - s.il[i, s.frm[i, slot, LANE], HELD]:
+    if c.pfc and need > c.quota - s.il[lane(i, s.frm[slot + LANE]) + HELD]:
         return OVERFLOW
     return 0
 
@@ -207,17 +230,22 @@ def _reason(c: Shape, s: State, f: Feed, i: int, slot: int) -> int:
 @inlined
 def _queue(c: Shape, s: State, i: int, slot: int) -> int:
     """The queue that a frame's decision gives it."""
-    v = s.frm[i, slot, LANE]
-    if s.frm[i, slot, MODE] == MULTICAST:
+    v = known(s.frm[slot + LANE])
+    if s.frm[slot + MODE] == MULTICAST:
         return c.ports * c.lanes + v
-    return s.frm[i, slot, CHOICE] * c.lanes + v
+    return s.frm[slot + CHOICE] * c.lanes + v
 
 
 @inlined
-def free_cell(c: Shape, s: State, i: int, v: int) -> None:
-    """A cell is given back in this cycle."""
-    log(c, s, s.g[NOW] + c.free, K_FREE, i, v)
-    s.il[i, v, FREED] += 1
+def free_cell(c: Shape, s: State, f: Feed, i: int, v: int, beat: int) -> None:
+    """A beat's cell is given back in this cycle."""
+    if c.outside or beat < 0:
+        log(c, s, s.g[NOW] + c.free, K_FREE, i, v)
+    else:
+        f.gone[beat] = (s.g[NOW] + c.free) << GONE_LANE | v
+    if c.gate:
+        s.il[lane(i, v) + FREED] += 1
+        s.m[GIVES + (i >> 6)] |= bit(i)
 
 
 @inlined
@@ -234,27 +262,27 @@ def _moved(c: Shape, s: State, i: int, slot: int) -> int:
 @inlined
 def _store(c: Shape, s: State, i: int, beat: int, last: int, first: bool) -> int:
     """F9, Q1, Q2: a beat is stored; returns its code."""
-    slot = s.inp[i, DEC]
-    count = s.frm[i, slot, STORED] + 1
-    s.frm[i, slot, STORED] = count
-    s.il[i, s.inp[i, DROP_LANE], HELD] += 1
+    slot = known(s.inp[i * NI + DEC])
+    count = s.frm[slot + STORED] + 1
+    s.frm[slot + STORED] = count
+    s.il[lane(i, known(s.inp[i * NI + DROP_LANE])) + HELD] += 1
     s.g[UNSETTLED] = 1
     code = 0
     if beat == ABORT:
-        s.frm[i, slot, ABORTED] = 1
+        s.frm[slot + ABORTED] = 1
         code = ABORTED_CODE
-    elif count == s.frm[i, slot, NEED]:
+    elif count == s.frm[slot + NEED]:
         if not last:
-            s.inp[i, DROPS] = 1
+            s.inp[i * NI + DROPS] = 1
             code = CUT
     elif last:
         code = SHORT
     if last or code:
-        s.frm[i, slot, DONE] = 1
+        s.frm[slot + DONE] = 1
     if code:
-        s.frm[i, slot, DAMAGED] = 1
+        s.frm[slot + DAMAGED] = 1
     if c.saf:
-        if s.frm[i, slot, DONE]:
+        if s.frm[slot + DONE]:
             join(c, s, i, c.ports * c.lanes + c.lanes if code else _queue(c, s, i, slot), slot)
     elif first:
         join(c, s, i, _queue(c, s, i, slot), slot)
@@ -262,38 +290,51 @@ def _store(c: Shape, s: State, i: int, beat: int, last: int, first: bool) -> int
 
 
 @inlined
+def _decision(c: Shape, s: State, f: Feed, i: int, beat: int, slot: int) -> None:
+    """What happens to a beat."""
+    if beat == MOVE:
+        code = _moved(c, s, i, known(slot))
+    else:
+        s.g[PIPE] -= 1
+        code = 0
+        first = slot >= 0
+        if first:
+            slot = known(slot)
+            code = _reason(c, s, f, i, slot)
+            s.inp[i * NI + DEC] = slot
+            s.inp[i * NI + DROPS] = code
+            s.inp[i * NI + DROP_LANE] = s.frm[slot + LANE]
+            if code:
+                drop_frame(c, s, i, slot)
+            else:
+                log(c, s, s.g[NOW], K_STORED, i, 1)
+            if c.ahead and s.frm[slot + LENGTH] > (1 if code else s.frm[slot + NEED]):
+                s.m[DROPPING + (i >> 6)] |= bit(i)
+                s.inp[i * NI + DROP_NEXT] = beat + (1 if code else s.frm[slot + NEED])
+        if s.inp[i * NI + DROPS]:
+            s.inp[i * NI + INSIDE] -= 1
+            free_cell(c, s, f, i, known(s.inp[i * NI + DROP_LANE]), beat)
+        elif c.ahead:
+            s.g[UNSETTLED] = 1
+            join(c, s, i, _queue(c, s, i, slot), slot)
+        else:
+            code = _store(c, s, i, beat, 1 if beat == ABORT else f.play[beat] & 1, first)
+    if code:
+        log(c, s, s.g[NOW] + c.drop_at, K_DROP, i, code)
+
+
+@inlined
 def decisions(c: Shape, s: State, f: Feed) -> None:
     """What happens to the beats that entered `lookup` cycles ago."""
     t = s.g[NOW]
     stage = (t - 5) & (DEPTH - 1)
-    for i in range(c.ports):
-        beat = s.pipe[stage, i, BEAT]
-        if beat == NOTHING:
-            continue
-        s.pipe[stage, i, BEAT] = NOTHING
-        slot = s.pipe[stage, i, SLOT]
-        if beat == MOVE:
-            code = _moved(c, s, i, slot)
-        else:
-            s.g[PIPE] -= 1
-            code = 0
-            first = slot >= 0
-            if first:
-                code = _reason(c, s, f, i, slot)
-                s.inp[i, DEC] = slot
-                s.inp[i, DROPS] = code
-                s.inp[i, DROP_LANE] = s.frm[i, slot, LANE]
-                if code:
-                    drop_frame(s, i, slot)
-                else:
-                    log(c, s, t, K_STORED, i, 1)
-            if s.inp[i, DROPS]:
-                s.inp[i, INSIDE] -= 1
-                free_cell(c, s, i, s.inp[i, DROP_LANE])
-            else:
-                code = _store(c, s, i, beat, 1 if beat == ABORT else f.last[beat], first)
-        if code:
-            log(c, s, t + c.drop_at, K_DROP, i, code)
+    for w in range(c.words):
+        ins = s.staged[stage * 2 + w]
+        s.staged[stage * 2 + w] = ZERO
+        while ins != ZERO:
+            i = lowest(ins, w)
+            ins &= ins - ONE
+            _decision(c, s, f, i, s.pipe[piped(stage, i) + BEAT], s.pipe[piped(stage, i) + SLOT])
 
 
 @inlined
@@ -301,13 +342,13 @@ def pauses(c: Shape, s: State) -> None:
     """F11, from held as this cycle shows it, seen in the next."""
     for i in range(c.ports):
         for v in range(c.lanes):
-            held = s.il[i, v, HELD]
-            before = s.il[i, v, PAUSED]
+            held = s.il[lane(i, v) + HELD]
+            before = s.il[lane(i, v) + PAUSED]
             now = before
             if held >= c.xoff:
                 now = 1
             elif held <= c.xon:
                 now = 0
             if now != before:
-                s.il[i, v, PAUSED] = now
+                s.il[lane(i, v) + PAUSED] = now
                 log(c, s, s.g[NOW] + 1, K_PAUSE, i * c.lanes + v, now)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from models.switch_config import SwitchConfig
 from models.switch_jit import compiled, inlined, ones
-from models.switch_state import H_BAD, H_DEST, H_ECT, H_FLOW, H_LANE, H_NEED, NH
+from models.switch_state import H_BEATS, H_DEST, H_INFO, INFO_BAD, INFO_ECT, INFO_LANE, INFO_NEED, NEVER, NH
 
 Array = npt.NDArray[Any]
 _POLYNOMIAL = 0x1021
@@ -44,7 +44,12 @@ def _hash(table: Array, register: int, value: int, count: int) -> int:
 
 
 @inlined
-def _native(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array) -> int:
+def _info(flow: int, lane: int, bad: bool, ect: bool) -> int:
+    return flow | lane << INFO_LANE | (1 << INFO_BAD if bad else 0) | (1 << INFO_ECT if ect else 0)
+
+
+@inlined
+def _native(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array, to: int) -> int:
     """H1; returns the stated bytes."""
     lane = _word(data, n, 0, 1) >> 4
     lnh = _word(data, n, 1, 1) & 3
@@ -55,81 +60,100 @@ def _native(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int
     flow = _hash(table, flow, dest, 4)
     flow = _hash(table, flow, _word(data, n, 6, 2), 2)
     flow = _hash(table, flow, _word(data, n, 53 if lnh == 3 else 13, 3), 3)
-    head[n, H_BAD] = bad
-    head[n, H_LANE] = 0 if bad else lane
-    head[n, H_DEST] = dest
-    head[n, H_FLOW] = _hash(table, flow, 0, 3)
+    head[to, H_DEST] = dest
+    head[to, H_INFO] = _info(_hash(table, flow, 0, 3), 0 if bad else lane, bad, False)
     return 4 * words + 2
 
 
 @inlined
-def _roce(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array) -> int:
+def _roce(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array, to: int) -> int:
     """H2; returns the stated bytes."""
     lane = _word(data, n, 15, 1) >> 5
     length = _word(data, n, 16, 2)
-    flow = _hash(table, flow, _word(data, n, 30, 4), 4)
+    dest = _word(data, n, 30, 4)
+    flow = _hash(table, flow, dest, 4)
     flow = _hash(table, flow, _word(data, n, 26, 4), 4)
     flow = _hash(table, flow, _word(data, n, 34, 2), 2)
-    head[n, H_BAD] = _word(data, n, 12, 3) != 0x080045 or length < 28 or valid < 42
-    head[n, H_LANE] = 0 if lane >= lanes else lane
-    head[n, H_DEST] = _word(data, n, 30, 4)
-    head[n, H_FLOW] = _hash(table, flow, 0, 2)
-    head[n, H_ECT] = _word(data, n, 15, 1) & 3 in (1, 2)
+    bad = _word(data, n, 12, 3) != 0x080045 or length < 28 or valid < 42
+    head[to, H_DEST] = dest
+    ect = _word(data, n, 15, 1) & 3 in (1, 2)
+    head[to, H_INFO] = _info(_hash(table, flow, 0, 2), 0 if lane >= lanes else lane, bad, ect)
     return length + _ROCE_AROUND
 
 
 @inlined
-def _row(data: Array, valid: int, roce: bool, lanes: int, seed: int, table: Array, head: Array) -> None:
-    """A first beat's row of ``Feed.head``; both arrays have one row."""
-    head[0, H_ECT] = 0
+def _row(
+    data: Array, n: int, valid: int, roce: bool, lanes: int, seed: int, table: Array, head: Array, to: int
+) -> None:  # fmt: skip
+    """The row ``to`` of ``Feed.head`` for the first beat ``n``."""
     if roce:
-        stated = _roce(data, 0, valid, lanes, table, seed, head)
+        stated = _roce(data, n, valid, lanes, table, seed, head, to)
     else:
-        stated = _native(data, 0, valid, lanes, table, seed, head)
-    head[0, H_NEED] = max(1, (stated + data.shape[1] - 1) // data.shape[1])
+        stated = _native(data, n, valid, lanes, table, seed, head, to)
+    head[to, H_INFO] |= max(1, (stated + data.shape[1] - 1) // data.shape[1]) << INFO_NEED
 
 
 @compiled
 def _fields(data: Array, valid: Array, roce: bool, lanes: int, seed: int, table: Array, head: Array) -> None:
     for n in range(len(data)):
-        _row(data[n : n + 1], valid[n], roce, lanes, seed, table, head[n : n + 1])
+        _row(data, n, valid[n], roce, lanes, seed, table, head, n)
 
 
 @compiled
 def _beats(
     raw: Array, at: Array, everywhere: bool, roce: bool, lanes: int, seed: int, table: Array,
-    last: Array, key: Array, head: Array, free: int,
+    play: Array, head: Array, free: int,
 ) -> int:  # fmt: skip
-    """``raw``: records of an input as bytes; ``at``: where flags, keep and data begin, then bytes of keep and data."""
-    flags, keep, data, keeps, width = at
+    """``raw``: records of an input as bytes; ``at``: where cycle, flags, keep and data begin, then bytes of cycle, keep
+    and data."""
+    cycle, flags, keep, data, long, keeps, width = at
+    bytes_ = raw[:, data : data + width]
     begins = True
+    beats_ = 0
     for n in range(len(raw)):
-        last[n] = raw[n, flags] & 1
-        key[n] = -1
+        when = np.int64(raw[n, cycle]) | np.int64(raw[n, cycle + 1]) << 8
+        when |= np.int64(raw[n, cycle + 2]) << 16 | np.int64(raw[n, cycle + 3]) << 24
+        if long == 8:
+            for k in range(4, 8):
+                when |= np.int64(raw[n, cycle + k]) << 8 * k
+        last = np.int64(raw[n, flags]) & 1
+        play[n] = when << 1 | last
         if begins or everywhere:
             valid = 0
             for k in range(keep, keep + keeps):
                 valid += ones(np.uint64(raw[n, k]))
-            _row(raw[n : n + 1, data : data + width], valid, roce, lanes, seed, table, head[free : free + 1])
-            key[n] = free
+            _row(bytes_, n, valid, roce, lanes, seed, table, head, free)
+            head[free, H_BEATS] = NEVER
             free += 1
-        begins = last[n] != 0
+            beats_ = 0
+        beats_ += 1
+        begins = last != 0
+        if begins:
+            head[free - 1, H_BEATS] = beats_
     return free
 
 
-def beats(
-    config: SwitchConfig, records: Array, everywhere: bool, last: Array, key: Array, head: Array, free: int
-) -> int:
+def _plain(records: Array) -> Array:
+    """Records whose cycle has four or eight bytes, lowest first."""
+    if records.dtype["cycle"].newbyteorder("<") == records.dtype["cycle"] and records.dtype["cycle"].itemsize in (4, 8):
+        return np.ascontiguousarray(records)
+    fields: Any = records.dtype.fields
+    new = np.dtype([(name, "<i8" if name == "cycle" else kind[0]) for name, kind in fields.items()])
+    return records.astype(new)
+
+
+def beats(config: SwitchConfig, records: Array, everywhere: bool, play: Array, head: Array, free: int) -> int:
     """One pass over the play records of an input.
 
-    Fills ``last`` and ``key``, one a record, and the rows of ``head`` from ``free`` on, one for each record with which
-    a frame can begin: ``everywhere``, or behind a last one. Returns the next free row.
+    Fills ``play`` (``Feed.play``), one a record, and the rows of ``head`` from ``free`` on, one for each record with
+    which a frame can begin: ``everywhere``, or behind a last one. Returns the next free row.
     """
+    records = _plain(records)
     fields: Any = records.dtype.fields
-    keep, data = records.dtype["keep"].itemsize, records.dtype["data"].itemsize
-    at = (fields["flags"][1], fields["keep"][1], fields["data"][1], keep, data)
-    raw = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), records.dtype.itemsize)
-    return int(_beats(raw, at, everywhere, config.roce, config.lanes, config.seed, _TABLE, last, key, head, free))
+    sizes = (records.dtype[name].itemsize for name in ("cycle", "keep", "data"))
+    at = (*(fields[name][1] for name in ("cycle", "flags", "keep", "data")), *sizes)
+    raw = records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+    return int(_beats(raw, at, everywhere, config.roce, config.lanes, config.seed, _TABLE, play, head, free))
 
 
 def headers(config: SwitchConfig, data: Array, valid: Array) -> Array:

@@ -127,9 +127,27 @@ def bit(n: int) -> Any:
 
 
 @inlined
-def has(words: Any, n: int) -> bool:
-    """Whether ``n`` is in a set."""
-    return (words[n >> 6] >> np.uint64(n & 63)) & ONE != ZERO
+def known(n: int) -> int:
+    """``n``, which is not negative: no index made of it is looked at for counting from an array's end."""
+    return n & 0x7FFFFFFF
+
+
+@inlined
+def lowest(word: Any, w: int) -> int:
+    """The lowest member in word ``w`` of a set, which is not 0."""
+    return w * 64 + ctz(word) & 127
+
+
+@inlined
+def has(words: Any, at: int, n: int) -> bool:
+    """Whether ``n`` is in the set whose words begin at ``at``."""
+    return (words[at + (n >> 6)] >> np.uint64(n & 63)) & ONE != ZERO
+
+
+@inlined
+def empty(words: Any, at: int) -> bool:
+    """Whether the set whose words begin at ``at`` has no member."""
+    return words[at] | words[at + 1] == ZERO
 
 
 @inlined

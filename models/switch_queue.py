@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from models.switch_jit import ZERO, bit, has, inlined
+from models.switch_index import cell, queue
+from models.switch_jit import bit, has, inlined, known
 from models.switch_state import (
     BUSY_IN,
     BUSY_OUT,
@@ -18,6 +17,8 @@ from models.switch_state import (
     LANES_OK,
     LINK,
     LOG,
+    NI,
+    NO,
     NOW,
     OUT_ASK,
     OWN,
@@ -27,6 +28,7 @@ from models.switch_state import (
     QUEUED,
     QUEUED_OUT,
     TO_DISCARD,
+    WAKE,
     Shape,
     State,
 )  # fmt: skip
@@ -36,92 +38,95 @@ from models.switch_state import (
 def log(c: Shape, s: State, cycle: int, kind: int, port: int, value: int) -> None:
     """One event, if its kind is recorded."""
     if (c.record >> kind) & 1:
-        n = s.g[LOG]
-        s.log[n, 0] = cycle
-        s.log[n, 1] = kind
-        s.log[n, 2] = port
-        s.log[n, 3] = value
+        n = known(s.g[LOG])
+        s.log[n * 4] = cycle
+        s.log[n * 4 + 1] = kind
+        s.log[n * 4 + 2] = port
+        s.log[n * 4 + 3] = value
         s.g[LOG] = n + 1
 
 
 @inlined
-def new_frame(s: State, i: int) -> int:
+def new_frame(c: Shape, s: State, i: int) -> int:
     """A free row of frm."""
-    n = s.inp[i, FREE_N] - 1
-    s.inp[i, FREE_N] = n
-    return s.spare[i, n]
+    n = s.inp[i * NI + FREE_N] - 1
+    s.inp[i * NI + FREE_N] = n
+    return known(s.spare[i * c.frames + n])
 
 
 @inlined
-def drop_frame(s: State, i: int, slot: int) -> None:
+def drop_frame(c: Shape, s: State, i: int, slot: int) -> None:
     """The row is free again."""
-    n = s.inp[i, FREE_N]
-    s.spare[i, n] = slot
-    s.inp[i, FREE_N] = n + 1
+    n = s.inp[i * NI + FREE_N]
+    s.spare[i * c.frames + n] = slot
+    s.inp[i * NI + FREE_N] = n + 1
 
 
 @inlined
 def join(c: Shape, s: State, i: int, q: int, slot: int) -> None:
     """A frame goes to the end of a queue of input ``i``."""
-    fill = s.q[i, q, Q_FILL]
+    at = queue(c, i, q)
+    fill = s.q[at + Q_FILL]
     if fill:
-        s.frm[i, s.q[i, q, Q_TAIL], LINK] = slot
+        s.frm[known(s.q[at + Q_TAIL]) + LINK] = slot
     else:
-        s.q[i, q, Q_HEAD] = slot
-    s.q[i, q, Q_TAIL] = slot
-    s.q[i, q, Q_FILL] = fill + 1
+        s.q[at + Q_HEAD] = slot
+    s.q[at + Q_TAIL] = slot
+    s.q[at + Q_FILL] = fill + 1
     uni = c.ports * c.lanes
     if fill:
         return
     if q < uni:
         o = q // c.lanes
         v = q - o * c.lanes
-        s.row[i, v, o >> 6] |= bit(o)
-        s.col[o, v, i >> 6] |= bit(i)
-        s.inp[i, QUEUED] += 1
-        s.out[o, QUEUED_OUT] += 1
-        s.m[IN_ASK, i >> 6] |= bit(i)
-        s.m[OUT_ASK, o >> 6] |= bit(o)
+        s.row[cell(i, v) + (o >> 6)] |= bit(o)
+        s.col[cell(o, v) + (i >> 6)] |= bit(i)
+        s.inp[i * NI + QUEUED] += 1
+        s.out[o * NO + QUEUED_OUT] += 1
+        s.m[IN_ASK + (i >> 6)] |= bit(i)
+        s.m[OUT_ASK + (o >> 6)] |= bit(o)
     elif q < uni + c.lanes:
-        s.mc[q - uni, i >> 6] |= bit(i)
+        s.mc[(q - uni) * 2 + (i >> 6)] |= bit(i)
     else:
-        s.m[DISCARDS, i >> 6] |= bit(i)
+        s.m[DISCARDS + (i >> 6)] |= bit(i)
 
 
 @inlined
 def leave(c: Shape, s: State, i: int, q: int) -> int:
     """The first frame leaves a queue that is not empty; returns it."""
-    slot = s.q[i, q, Q_HEAD]
-    fill = s.q[i, q, Q_FILL] - 1
-    s.q[i, q, Q_FILL] = fill
+    at = queue(c, i, q)
+    slot = known(s.q[at + Q_HEAD])
+    fill = s.q[at + Q_FILL] - 1
+    s.q[at + Q_FILL] = fill
     if fill:
-        s.q[i, q, Q_HEAD] = s.frm[i, slot, LINK]
+        s.q[at + Q_HEAD] = s.frm[slot + LINK]
         return slot
     uni = c.ports * c.lanes
     if q < uni:
         o = q // c.lanes
         v = q - o * c.lanes
-        s.row[i, v, o >> 6] &= ~bit(o)
-        s.col[o, v, i >> 6] &= ~bit(i)
-        s.inp[i, QUEUED] -= 1
-        s.out[o, QUEUED_OUT] -= 1
-        if s.inp[i, QUEUED] == 0:
-            s.m[IN_ASK, i >> 6] &= ~bit(i)
-        if s.out[o, QUEUED_OUT] == 0:
-            s.m[OUT_ASK, o >> 6] &= ~bit(o)
+        s.row[cell(i, v) + (o >> 6)] &= ~bit(o)
+        s.col[cell(o, v) + (i >> 6)] &= ~bit(i)
+        s.inp[i * NI + QUEUED] -= 1
+        s.out[o * NO + QUEUED_OUT] -= 1
+        if s.inp[i * NI + QUEUED] == 0:
+            s.m[IN_ASK + (i >> 6)] &= ~bit(i)
+        if s.out[o * NO + QUEUED_OUT] == 0:
+            s.m[OUT_ASK + (o >> 6)] &= ~bit(o)
     elif q < uni + c.lanes:
-        s.mc[q - uni, i >> 6] &= ~bit(i)
+        s.mc[(q - uni) * 2 + (i >> 6)] &= ~bit(i)
     else:
-        s.m[DISCARDS, i >> 6] &= ~bit(i)
+        s.m[DISCARDS + (i >> 6)] &= ~bit(i)
     return slot
 
 
 @inlined
 def hold(s: State, i: int, own: int, slot: int) -> None:
     """Input ``i`` is matched: its register shows it from the next cycle on."""
-    s.inp[i, OWN] = own
-    s.inp[i, CUR] = slot
-    s.m[BUSY_IN, i >> 6] |= bit(i)
+    s.inp[i * NI + OWN] = own
+    s.inp[i * NI + CUR] = slot
+    s.inp[i * NI + WAKE] = 0
+    s.m[BUSY_IN + (i >> 6)] |= bit(i)
 
 
 @inlined
@@ -130,12 +135,12 @@ def match(c: Shape, s: State, i: int, o: int) -> None:
     in which it does not count any more (M1)."""
     v = 0
     if c.lanes > 1:
-        v = s.lp[i, o]
-        while not ((s.out[o, LANES_OK] >> v) & 1 and has(s.row[i, v], o)):
+        v = s.lp[i * c.ports + o]
+        while not ((s.out[o * NO + LANES_OK] >> v) & 1 and has(s.row, cell(i, v), o)):
             v = v + 1 if v + 1 < c.lanes else 0
-        s.lp[i, o] = v + 1 if v + 1 < c.lanes else 0
+        s.lp[i * c.ports + o] = v + 1 if v + 1 < c.lanes else 0
     hold(s, i, o, leave(c, s, i, o * c.lanes + v))
-    s.m[BUSY_OUT, o >> 6] |= bit(o)
+    s.m[BUSY_OUT + (o >> 6)] |= bit(o)
     log(c, s, s.g[NOW], K_GRANT, i, o)
 
 
@@ -148,14 +153,8 @@ def discard(c: Shape, s: State, i: int) -> None:
 @inlined
 def release(s: State, i: int) -> None:
     """The last beat is taken: input and outputs are free in this very cycle (O5)."""
-    s.m[BUSY_IN, i >> 6] &= ~bit(i)
-    own = s.inp[i, OWN]
+    s.m[BUSY_IN + (i >> 6)] &= ~bit(i)
+    own = s.inp[i * NI + OWN]
     if own >= 0:
-        s.m[BUSY_OUT, own >> 6] &= ~bit(own)
-    s.inp[i, OWN] = FREE_INPUT
-
-
-@inlined
-def empty(words: Any) -> bool:
-    """Whether a set of ports has no member."""
-    return words[0] | words[1] == ZERO
+        s.m[BUSY_OUT + (own >> 6)] &= ~bit(own)
+    s.inp[i * NI + OWN] = FREE_INPUT

@@ -10,7 +10,7 @@ BLOCKS = (
             Field("magic", 0, 32, "ro", 1296585559, False, ""),
         )),
         Register("VERSION", 0x04, (
-            Field("minor", 0, 16, "ro", 0, False, ""),
+            Field("minor", 0, 16, "ro", 1, False, ""),
             Field("major", 16, 16, "ro", 1, False, ""),
         )),
         Register("SHAPE", 0x08, (
@@ -31,6 +31,11 @@ BLOCKS = (
         )),
         Register("SCRATCH", 0x14, (
             Field("word", 0, 32, "rw", 0, False, ""),
+        )),
+        Register("CONFIG_ERROR", 0x18, (
+            Field("headroom", 0, 1, "w1c", 0, False, ""),
+            Field("thresholds", 1, 1, "w1c", 0, False, ""),
+            Field("credit", 2, 1, "w1c", 0, False, ""),
         )),
         Register("MODE", 0x20, (
             Field("roce", 0, 1, "rw", 0, False, ""),
@@ -56,12 +61,19 @@ BLOCKS = (
         Register("ADAPT", 0x38, (
             Field("shift", 0, 4, "rw", 6, False, ""),
         )),
+        Register("HEADROOM", 0x3c, (
+            Field("cells", 0, 16, "rw", 0, False, ""),
+        )),
         Register("TABLE_INDEX", 0x40, (
             Field("index", 0, 32, "rw", 0, True, ""),
         )),
         Register("TABLE_ENTRY", 0x44, (
             Field("group", 0, 16, "rw", 0, False, ""),
             Field("valid", 31, 1, "rw", 0, False, ""),
+        )),
+        Register("TABLE_READ", 0x48, (
+            Field("group", 0, 16, "ro", None, False, ""),
+            Field("valid", 31, 1, "ro", None, False, ""),
         )),
         Register("GROUP_INDEX", 0x50, (
             Field("index", 0, 16, "rw", 0, True, ""),
@@ -81,6 +93,19 @@ BLOCKS = (
         Register("REFUSED", 0x64, (
             Field("count", 0, 32, "rw", 0, True, ""),
         )),
+        Register("GROUP_READ_MODE", 0x70, (
+            Field("mode", 0, 2, "ro", None, False, ""),
+            Field("written", 31, 1, "ro", None, False, ""),
+        )),
+        Register("GROUP_READ_PORTS0", 0x74, (
+            Field("ports", 0, 32, "ro", None, False, ""),
+        )),
+        Register("GROUP_READ_PORTS1", 0x78, (
+            Field("ports", 0, 32, "ro", None, False, ""),
+        )),
+        Register("GROUP_READ_PORTS2", 0x7c, (
+            Field("ports", 0, 32, "ro", None, False, ""),
+        )),
     )),
     Block("port", 0x10000, 80, 0x100, (
         Register("CTRL", 0x00, (
@@ -89,6 +114,10 @@ BLOCKS = (
         Register("STATUS", 0x04, (
             Field("link", 0, 1, "ro", None, False, ""),
             Field("live", 1, 1, "ro", None, False, ""),
+        )),
+        Register("CELLS", 0x08, (
+            Field("used", 0, 16, "ro", None, False, ""),
+            Field("high", 16, 16, "anew", 0, False, ""),
         )),
         Register("FRAMES_IN", 0x10, (
             Field("count", 0, 32, "rw", 0, True, ""),
@@ -134,6 +163,31 @@ BLOCKS = (
         )),
         Register("ECN_MARKED", 0x48, (
             Field("count", 0, 32, "rw", 0, True, ""),
+        )),
+        Register("PAUSING", 0x4c, (
+            Field("count", 0, 32, "rw", 0, True, ""),
+        )),
+        Register("PAUSED", 0x50, (
+            Field("count", 0, 32, "rw", 0, True, ""),
+        )),
+        Register("WAITED", 0x54, (
+            Field("count", 0, 32, "rw", 0, True, ""),
+        )),
+        Register("CREDITS01", 0x60, (
+            Field("even", 0, 16, "ro", None, False, ""),
+            Field("odd", 16, 16, "ro", None, False, ""),
+        )),
+        Register("CREDITS23", 0x64, (
+            Field("even", 0, 16, "ro", None, False, ""),
+            Field("odd", 16, 16, "ro", None, False, ""),
+        )),
+        Register("CREDITS45", 0x68, (
+            Field("even", 0, 16, "ro", None, False, ""),
+            Field("odd", 16, 16, "ro", None, False, ""),
+        )),
+        Register("CREDITS67", 0x6c, (
+            Field("even", 0, 16, "ro", None, False, ""),
+            Field("odd", 16, 16, "ro", None, False, ""),
         )),
     )),
 )

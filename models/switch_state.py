@@ -19,37 +19,74 @@ Array = npt.NDArray[Any]
 
 # columns of State.g: the whole switch
 (NOW, PIPE, MOVES, PICK, PICK_AT, PICK_LANE, MP, WAVE, UNSETTLED, LOG, TAKES, AT_TABLE, AT_GROUP, AT_UP, AT_PAUSE,
- NG) = range(16)  # fmt: skip
+ LEFT, BUSY_UNTIL, NG) = range(18)  # fmt: skip
 # rows of State.m: sets of ports. IN_ASK, OUT_ASK: with unicast frames; DISCARDS: with frames to discard;
 # LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now
 (ALL, UP, LIVE, LIVE_NEXT, BUSY_IN, BUSY_OUT, IN_ASK, OUT_ASK, DISCARDS, OUT_WAITS, LEFT_IN, LEFT_OUT, FRESH, SET, GOT,
- NM) = range(16)  # fmt: skip
+ CREDITS, GIVES, GAVE, DROPPING, NM) = range(0, 40, 2)  # fmt: skip
 # columns of State.inp
-(INSIDE, SWALLOWS, OPEN, NEXT, STREAM_FIRST, STREAM_LANE, OWN, CUR, ACCEPT, SPRAY, ML, DROPS, DROP_LANE, DEC,
- FREE_N, QUEUED, NI) = range(17)  # fmt: skip
+(
+    INSIDE,
+    SWALLOWS,
+    OPEN,
+    NEXT,
+    STREAM_FIRST,
+    STREAM_LANE,
+    OWN,
+    CUR,
+    ACCEPT,
+    SPRAY,
+    ML,
+    DROPS,
+    DROP_LANE,
+    DEC,
+    FREE_N,
+    QUEUED,
+    DUE,
+    HEADS,
+    WAKE,
+    PASSED_IN,
+    PASSED_GATE,
+    DROP_NEXT,
+) = range(22)
+NI = 32  # fmt: skip
 # columns of State.out
-BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, NO = range(7)
+(BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, LEFT_COUNT, READY_AT, READY_CYCLE, CREDIT_AT, CREDIT_CYCLE, OUT_FIRST,
+ OUT_BEAT, OUT_LANE) = range(14)  # fmt: skip
+NO = 16
 # columns of State.il (input, lane) and State.ol (output, lane)
-HELD, GATE, FREED, FREED_BEFORE, PAUSED, NIL = range(6)
-CREDIT, PEND, PAUSE_BEFORE, NOL = range(4)
-# columns of State.frm; KEY is the row of Feed.head
-(FIRST, STORED, TAKEN, DONE, LANE, NEED, GROUP, MODE, KEY, ABORTED, DAMAGED, MARK, LINK, CHOICE, NF) = range(15)
+HELD, GATE, FREED, FREED_BEFORE, PAUSED = range(5)
+CREDIT, PEND, PAUSE_BEFORE, GIVEN_HEAD, GIVEN_FILL = range(5)
+NL = 8
+# columns of State.frm
+(FIRST, STORED, TAKEN, DONE, LANE, NEED, GROUP, MODE, DEST, INFO, ABORTED, DAMAGED, MARK, LINK, CHOICE,
+ LENGTH) = range(16)  # fmt: skip
+NF = 16
 # columns of State.q
-Q_HEAD, Q_TAIL, Q_FILL, NQ = range(4)
+Q_HEAD, Q_TAIL, Q_FILL = range(3)
+NQ = 4
 # columns of State.pipe; BEAT is a played beat or one of the marks
-BEAT, SLOT, NP = range(3)
-NOTHING, ABORT, MOVE = -9, -1, -2
+BEAT, SLOT = range(2)
+NP = 2
+ABORT, MOVE = -1, -2
+MOST = 128  # more than ports
 DEPTH = 8  # cycles that the pipe remembers, a power of two above `lookup`
 # columns of State.fifo
-AT, SOURCE, META, NE = range(4)
+AT, META = range(2)
+NE = 2
 # owners of an input that are no output
 FREE_INPUT, TO_DISCARD, TO_SET = -1, -2, -3
-# columns of Feed.head (H1 to H4); ECT: a mark changes the frame
-H_LANE, H_BAD, H_DEST, H_NEED, H_FLOW, H_ECT, NH = range(7)
+# columns of Feed.head (H1 to H4), and where what is in bits of H_INFO; ECT: a mark changes the frame
+H_DEST, H_INFO, H_BEATS, NH = range(4)
+INFO_LANE, INFO_BAD, INFO_ECT, INFO_NEED = 16, 20, 21, 24
+FLOW = (1 << INFO_LANE) - 1
+NEVER = 1 << 60
+_CREDITS_AHEAD = 1 << 22  # of which the cycle is noted
 # kinds of State.log
 (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE, K_GRANT, K_STORED, K_TAKE, NK) = range(12)
 # bits of META
-META_INPUT, META_LANE, META_LAST, META_USER, META_MARKED = 8, 16, 20, 21, 22
+META_INPUT, META_LANE, META_LAST, META_USER, META_MARKED, META_FIRST, META_BEAT = 8, 16, 20, 21, 22, 23, 24
+GONE_LANE = 3  # bits of the lane in Feed.gone
 # reasons of F10
 MALFORMED, UNKNOWN, LONG, OVERFLOW, NO_WAY, CUT, SHORT, ABORTED_CODE = range(1, 9)
 REASONS = ("", "malformed", "unknown", "long", "overflow", "no way", "cut", "short", "aborted")
@@ -76,6 +113,7 @@ class Shape(NamedTuple):
     gate: int
     outside: int  # 1: FIFOs and sinks are not here: beats taken are logged, `booked` is lowered from outside
     record: int  # set of kinds to log
+    each: int  # 1: a frame can begin with each beat, and each has a row of head
     words: int
     prefix: int
     addr_w: int
@@ -84,43 +122,58 @@ class Shape(NamedTuple):
     drop_at: int
     ecn_at: int
     mcast_hold: int
+    frames: int  # rows of frm an input
+    queues: int  # rows of q an input
+    ahead: int  # 1: frames may be worked on as a whole, see switch_ahead
 
 
 class State(NamedTuple):
-    """The registers. Shapes: P ports, L lanes, F frames an input, W = 2 words."""
+    """The registers, each array flat. Rows: P ports, L lanes, F frames and Q queues an input, W = 2 words of a set."""
 
-    g: Array  # (NG)
-    m: Array  # (NM, W) sets
-    inp: Array  # (P, NI)
-    out: Array  # (P, NO)
-    il: Array  # (P, L, NIL)
-    ol: Array  # (P, L, NOL)
-    frm: Array  # (P, F, NF)
-    fset: Array  # (P, F, W) ports of a frame
-    spare: Array  # (P, F) free rows of frm, a stack
-    q: Array  # (P, P*L + L + 1, NQ): unicast output * L + lane, multicast, discard
-    row: Array  # (P, L, W) outputs that an input has frames for
-    col: Array  # (P, L, W) inputs that have frames for an output
-    mc: Array  # (L, W) inputs with multicast frames
-    lp: Array  # (P, P) lane pointers
-    req: Array  # (P, W) scratch
-    grants: Array  # (P, W) scratch
-    pipe: Array  # (DEPTH, P, NP)
-    ent: Array  # (DEPTH, P + 1) count, then inputs with a frame in that stage
-    lev: Array  # (DEPTH, P, P) adaptive levels
-    fifo: Array  # (P, EGRESS, NE)
-    took: Array  # (P, 4) beats taken in this cycle: input, lane, owner, frame
-    table: Array  # (2^ADDR_W) group or -1
-    modes: Array  # (GROUPS)
-    members: Array  # (GROUPS, W)
-    log: Array  # (n, 4): cycle, kind, port, value
+    g: Array  # NG
+    m: Array  # NM: sets
+    inp: Array  # P rows of NI
+    out: Array  # P, NO
+    il: Array  # P, 8, NL
+    ol: Array  # P, 8, NL
+    frm: Array  # P, F, NF; a frame is known by where its row begins
+    fset: Array  # P, F, W: ports of a frame
+    spare: Array  # P, F: free rows of frm, a stack
+    q: Array  # P, Q, NQ: unicast output * L + lane, multicast lane, discard
+    row: Array  # P, 8, W: outputs that an input has frames for
+    col: Array  # P, 8, W: inputs that have frames for an output
+    mc: Array  # 8, W: inputs with multicast frames
+    lp: Array  # P, P: lane pointers
+    req: Array  # P, W: scratch
+    grants: Array  # P, W: scratch
+    pipe: Array  # DEPTH, MOST, NP
+    staged: Array  # DEPTH, W: inputs with something in that stage
+    ent: Array  # DEPTH, MOST: count, then inputs with a frame in that stage
+    lev: Array  # DEPTH, P, P: adaptive levels
+    fifo: Array  # P, EGRESS, NE
+    took: Array  # P, 4: beats taken in this cycle: input, lane, owner, frame
+    table: Array  # 2^ADDR_W: group or -1
+    modes: Array  # GROUPS
+    members: Array  # GROUPS, W
+    log: Array  # n, 4: cycle, kind, port, value
+    left: Array  # n, 2: beats that left: cycle, bits
+    given: Array  # P, L, credit_init: cycles in which credits come back, when they run ahead
+
+    @property
+    def inputs(self) -> Array:
+        """``inp`` by input and column."""
+        return self.inp.reshape(-1, NI)
+
+    @property
+    def outputs(self) -> Array:
+        """``ol`` by output, lane and column."""
+        return self.ol.reshape(-1, 8, NL)
 
     def move(self, i: int, shift: int) -> None:
         """The beats of input ``i`` have got numbers higher by ``shift``."""
-        self.inp[i, NEXT] += shift
-        self.frm[i, :, FIRST] += shift
-        self.frm[i, :, KEY] += shift
-        beats = self.pipe[:, i, BEAT]
+        self.inputs[i, NEXT] += shift
+        self.frm.reshape(len(self.inputs), -1, NF)[i, :, FIRST] += shift
+        beats = self.pipe.reshape(DEPTH, MOST, NP)[:, i, BEAT]
         beats[beats >= 0] += shift
 
 
@@ -129,12 +182,12 @@ class Feed(NamedTuple):
 
     off: Array  # (P)
     end: Array  # (P)
-    cycle: Array  # earliest
-    last: Array
-    key: Array  # row of head, -1 where no frame can begin
-    taken: Array  # written: cycle of acceptance, -1
+    play: Array  # earliest cycle, and in bit 0 whether it is a last one
+    taken: Array  # written: cycle of acceptance
+    gone: Array  # written: cycle in which `free_cells` shows its cell, and its lane; 0: it had none
     cut: Array  # written: 1 for a beat taken from its source and not sent, its frame's port had died
-    head: Array  # (n, NH)
+    head: Array  # n, NH: of the first beats of an input's frames, input by input, or of all beats
+    heads: Array  # (P): where the rows of an input begin
     ready: Array  # bits of all patterns
     ready_at: Array  # (P, 2) offset and length; length 0: always
     credit: Array
@@ -153,8 +206,10 @@ def words(mask: int) -> list[int]:
     return [mask & (1 << 64) - 1, mask >> 64]
 
 
-def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool = False) -> Shape:
+def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool = False, each: bool = False) -> Shape:
     """The numbers of a configuration; raises SpecError when the latency table is not that of docs/switch.md."""
+    calm = not (config.saf or config.pfc or outside or each or record >> K_TAKE & 1)
+    few = config.ports * config.lanes * config.credit_init <= _CREDITS_AHEAD
     figure = {name: spec().cycles(f"latency.switch.{name}") for name in spec().section("latency.switch")}
     for name, value in (("lookup", 5), ("store", 6), ("match", 1)):
         if figure[name] != value:
@@ -165,34 +220,38 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         egress=config.room, alloc=config.alloc, saf=int(config.saf), pfc=int(config.pfc), xoff=config.xoff,
         xon=config.xon, ecn=config.ecn if config.roce else 0, credit_en=int(config.credit_en),
         credit_init=config.credit_init, shift=config.adapt_shift, gate=int(gate), outside=int(outside), record=record,
+        each=int(each),
         words=1 if config.ports <= 64 else 2, prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
         addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
-        mcast_hold=spec().cycles("switch.mcast_hold"),
+        mcast_hold=spec().cycles("switch.mcast_hold"), frames=config.depth + DEPTH,
+        queues=config.ports * config.lanes + config.lanes + 1,
+        ahead=int(calm and (few or not config.credit_en)),
     )  # fmt: skip
 
 
-def fresh(c: Shape, groups: int, log: Array) -> State:
-    """The state in reset (M9 and the rest): at cycle 0, with a log (n, 4) to write to."""
-    p, lanes, frames = c.ports, c.lanes, c.cells + DEPTH
+def fresh(c: Shape, groups: int, log: Array, left: Array) -> State:
+    """The state in reset (M9 and the rest): at cycle 0, with logs (n, 4) and (n, 2) to write to."""
+    p, rows = c.ports, c.ports * c.frames
     i64, u64 = np.int64, np.uint64
     state = State(
-        g=np.zeros(NG, i64), m=np.zeros((NM, 2), u64), inp=np.zeros((p, NI), i64), out=np.zeros((p, NO), i64),
-        il=np.zeros((p, lanes, NIL), i64), ol=np.zeros((p, lanes, NOL), i64), frm=np.zeros((p, frames, NF), i64),
-        fset=np.zeros((p, frames, 2), u64), spare=np.tile(np.arange(frames, dtype=np.int32)[::-1], (p, 1)),
-        q=np.zeros((p, p * lanes + lanes + 1, NQ), np.int32), row=np.zeros((p, lanes, 2), u64),
-        col=np.zeros((p, lanes, 2), u64), mc=np.zeros((lanes, 2), u64), lp=np.zeros((p, p), i64),
-        req=np.zeros((p, 2), u64), grants=np.zeros((p, 2), u64),
-        pipe=np.full((DEPTH, p, NP), NOTHING, i64), ent=np.zeros((DEPTH, p + 1), i64),
-        lev=np.zeros((DEPTH, p, p), np.uint8), fifo=np.zeros((p, c.egress, NE), i64), took=np.zeros((p, 4), i64),
-        table=np.full(1 << c.addr_w, -1, np.int32), modes=np.zeros(groups, i64), members=np.zeros((groups, 2), u64),
-        log=log,
+        g=np.zeros(NG, i64), m=np.zeros(NM, u64), inp=np.zeros(p * NI, i64), out=np.zeros(p * NO, i64),
+        il=np.zeros(p * 8 * NL, i64), ol=np.zeros(p * 8 * NL, i64), frm=np.zeros(rows * NF, i64),
+        fset=np.zeros(rows * 2, u64), spare=(np.arange(rows, dtype=i64).reshape(p, -1)[:, ::-1] * NF).reshape(-1),
+        q=np.zeros(p * c.queues * NQ, i64), row=np.zeros(p * 8 * 2, u64), col=np.zeros(p * 8 * 2, u64),
+        mc=np.zeros(8 * 2, u64), lp=np.zeros(p * p, i64), req=np.zeros(p * 2, u64), grants=np.zeros(p * 2, u64),
+        pipe=np.zeros(DEPTH * MOST * NP, i64), staged=np.zeros(DEPTH * 2, u64), ent=np.zeros(DEPTH * MOST, i64),
+        lev=np.zeros(DEPTH * p * p, np.uint8), fifo=np.zeros(p * c.egress * NE, i64), took=np.zeros(p * 4, i64),
+        table=np.full(1 << c.addr_w, -1, np.int32), modes=np.zeros(groups, i64), members=np.zeros(groups * 2, u64),
+        log=log.reshape(-1), left=left.reshape(-1),
+        given=np.zeros(p * c.lanes * c.credit_init if c.ahead and c.credit_en else 0, i64),
     )  # fmt: skip
-    state.m[ALL] = state.m[UP] = words((1 << p) - 1)
-    state.inp[:, STREAM_FIRST] = 1
-    state.inp[:, OWN] = FREE_INPUT
-    state.inp[:, FREE_N] = frames
+    state.m[ALL : ALL + 2] = state.m[UP : UP + 2] = words((1 << p) - 1)
+    state.inputs[:, STREAM_FIRST] = 1
+    state.inputs[:, OWN] = FREE_INPUT
+    state.inputs[:, FREE_N] = c.frames
     state.g[PICK] = -1
+    state.out[OUT_BEAT::NO] = -1
     state.g[UNSETTLED] = 1
-    state.il[:, :, GATE] = c.quota
-    state.ol[:, :, CREDIT] = c.credit_init
+    state.il[GATE::NL] = c.quota
+    state.ol[CREDIT::NL] = c.credit_init
     return state

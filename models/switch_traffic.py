@@ -16,8 +16,19 @@ import numpy.typing as npt
 
 from models.spec import spec
 from models.switch_config import SwitchConfig
-from models.switch_state import H_DEST, H_NEED, K_OUT, META_INPUT, NH, NOW
-from models.switch_volume import Stimulus, feed, play
+from models.switch_state import (
+    H_BEATS,
+    H_DEST,
+    H_INFO,
+    INFO_NEED,
+    K_OUT,
+    META_BEAT,
+    META_FIRST,
+    META_INPUT,
+    NH,
+    NOW,
+)  # fmt: skip
+from models.switch_volume import Stimulus, joined, play
 
 Array = npt.NDArray[Any]
 _ROWS = 1 << 18
@@ -140,42 +151,46 @@ def measure(
     Every output has a group of its own, whatever ``config`` says of groups. Frames come once all of these are set up,
     one a cycle: cycles here count from then on. Raises ValueError.
     """
+    if len(frames) != config.ports:
+        raise ValueError(f"frames has {len(frames)} entries; allowed: one an input, {config.ports}")
     setup = config.ports
-    bits = (config.ports - 1).bit_length()
-    config = replace(config, groups=max(config.groups, 1 << bits), addr_w=max(config.addr_w, bits))
+    width = (config.ports - 1).bit_length()
+    config = replace(config, groups=max(config.groups, 1 << width), addr_w=max(config.addr_w, width))
     if window[1] <= window[0]:
         raise ValueError(f"window is {window}; allowed: an end behind its begin")
-    cycle, last, key, heads, base = [], [], [], [np.zeros((0, NH), np.int64)], 0
+    plays, heads, ends, rows = [np.zeros(0, np.int64)], [np.zeros((0, NH), np.int64)], [], []
     for f in frames:
         total = int(f.beats.sum())
         first = np.cumsum(f.beats) - f.beats
         own = np.repeat(np.arange(len(f.beats)), f.beats)
         n = np.arange(total) - first[own]
-        cycle.append(f.cycle[own] + n + setup)
-        last.append(n == f.beats[own] - 1)
-        key.append(np.where(n == 0, base + own, -1))
+        plays.append((f.cycle[own] + n + setup) << 1 | (n == f.beats[own] - 1))
         head = np.zeros((len(f.beats), NH), np.int64)
         head[:, H_DEST] = f.output | config.prefix << config.addr_w
-        head[:, H_NEED] = f.beats
+        head[:, H_INFO] = f.beats << INFO_NEED
+        head[:, H_BEATS] = f.beats
         heads.append(head)
-        base += len(head)
+        ends.append(total)
+        rows.append(len(head))
     ports = range(config.ports)
     table, groups = [(p, p, 1, p) for p in ports], [(p, p, 0, 1 << p) for p in ports]
     stimulus = Stimulus([], table=table, groups=groups, max_cycles=max_cycles + setup)
-    given = feed(config, stimulus, cycle, last, key, np.concatenate(heads))
+    first_row = np.cumsum([0, *rows[:-1]])
+    given = joined(config, stimulus, np.cumsum(ends), np.concatenate(plays), np.concatenate(heads), first_row)
     left = np.zeros(config.ports, np.int64)
     firsts = []
 
-    def part(log: Array) -> None:
-        inside = (log[:, 0] >= window[0] + setup) & (log[:, 0] < window[1] + setup)
-        left[:] += np.bincount(log[inside, 2] & 0xFF, minlength=config.ports)
-        firsts.append(log[given.key[log[:, 3]] >= 0])
+    def part(_log: Array, beats: Array) -> None:
+        inside = (beats[:, 0] >= window[0] + setup) & (beats[:, 0] < window[1] + setup)
+        left[:] += np.bincount(beats[inside, 1] & 0xFF, minlength=config.ports)
+        firsts.append(beats[beats[:, 1] >> META_FIRST & 1 != 0])
 
-    state = play(config, stimulus, given, 1 << K_OUT, part, _ROWS)
-    rows = np.concatenate(firsts)
-    arrived = given.cycle[rows[:, 3]]
+    state = play(config, stimulus, given, 1 << K_OUT, part, rows=_ROWS)
+    found = np.concatenate(firsts)
+    cycle, bits = found[np.lexsort((found[:, 1] & 0xFF, found[:, 0]))].T
+    arrived = given.play[bits >> META_BEAT] >> 1
     return Measured(
-        input=rows[:, 2] >> META_INPUT & 0xFF, output=rows[:, 2] & 0xFF, cycle=arrived - setup,
-        wait=rows[:, 0] - arrived - latency(), left=left, cycles=window[1] - window[0],
+        input=bits >> META_INPUT & 0xFF, output=bits & 0xFF, cycle=arrived - setup,
+        wait=cycle - arrived - latency(), left=left, cycles=window[1] - window[0],
         end=int(state.g[NOW]) - setup,
     )  # fmt: skip

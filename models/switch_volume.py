@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from models.switch_config import SwitchConfig
 from models.switch_core import DONE, FULL, run
 from models.switch_ecn import mark
 from models.switch_header import beats as read
-from models.switch_log import Events
+from models.switch_log import Events, departures, events, freed
 from models.switch_state import (
+    HEADS,
     INSIDE,
     K_DROP,
     K_ECN,
@@ -31,14 +33,15 @@ from models.switch_state import (
     K_MC_LOST,
     K_OUT,
     K_PAUSE,
+    K_TAKE,
+    LEFT,
+    LEFT_COUNT,
     LOG,
-    META_INPUT,
-    META_LAST,
-    META_MARKED,
-    META_USER,
+    META_LANE,
     NEXT,
     NH,
     NK,
+    NO,
     NOW,
     REASONS,
     Feed,
@@ -49,11 +52,7 @@ from models.switch_state import (
 )  # fmt: skip
 
 Array = npt.NDArray[Any]
-EVENT = np.dtype([("cycle", "<i8"), ("value", "<i8")])
-OUT = np.dtype([("cycle", "<i8"), ("input", "<i4"), ("beat", "<i8"), ("last", "?"), ("user", "?"), ("marked", "?")])
-"""A beat that left: ``beat`` counts the played beats of ``input``, -1 is an abort beat; ``user`` as ``m_axis_tuser``
-(with the last beat only); ``marked`` on every beat of a frame that the ECN stage changes."""
-_LOG_ROWS = 1 << 17
+_LOG_ROWS, _LEFT_ROWS = 1 << 14, 1 << 17
 _LAST = 1
 
 
@@ -87,9 +86,10 @@ class Outcome:
     outputs (``out``, ``lost``, ``ecn``).
 
     ``taken``: cycle at which each played beat was accepted; ``cut``: those that were not sent to the switch, the rest
-    of a frame whose port had died (E2). ``drop``: codes; ``free``: two bits a lane, lane 0 lowest.
+    of a frame whose port had died (E2). ``drop``: codes.
     ``pause``, ``live``: (cycle, whole vector) of each change, the first at cycle 0. ``counters``: frames by reason of
-    F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do.
+    F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do. ``takes``: of each
+    output, the beats taken for it, lost ones too, with their lanes; empty unless asked for.
     """
 
     taken: list[Array]
@@ -97,7 +97,6 @@ class Outcome:
     out: list[Array]
     drop: list[Array]
     mc_lost: list[Array]
-    free: list[Array]
     lost: list[Array]
     ecn: list[Array]
     pause: list[tuple[int, int]]
@@ -106,6 +105,13 @@ class Outcome:
     counters: dict[str, int]
     _config: SwitchConfig = field(repr=False)
     _beats: Sequence[Array] = field(repr=False)
+    _gone: Sequence[tuple[Array, Array, Array]] = field(repr=False)
+    takes: list[Array] = field(default_factory=list)
+
+    @cached_property
+    def free(self) -> list[Array]:
+        """Cells given back, made on first use: two bits a lane, lane 0 lowest."""
+        return [freed(*gone) for gone in self._gone]
 
     def out_beats(self, output: int) -> tuple[Array, Array]:
         """(data, keep) of the beats that left ``output``, as they left it."""
@@ -155,21 +161,9 @@ def _sets(masks: Sequence[int]) -> Array:
     return np.array([words(mask) for mask in masks], np.uint64).reshape(-1, 2)
 
 
-def feed(
-    config: SwitchConfig, stimulus: Stimulus, cycle: Sequence[Array], last: Sequence[Array], key: Sequence[Array],
-    head: Array,
-) -> Feed:  # fmt: skip
-    """The core's stimulus from arrays by input: earliest cycle, last flag, row of ``head`` (-1 behind a first beat)."""
-    if len(cycle) != config.ports:
-        raise ValueError(f"beats has {len(cycle)} entries; allowed: one an input, {config.ports}")
-    cycles, lasts, keys = (np.concatenate(x).astype(np.int64) for x in (cycle, last, key))
-    return joined(config, stimulus, np.cumsum([len(x) for x in cycle]), cycles, lasts, keys, head)
-
-
-def joined(
-    config: SwitchConfig, stimulus: Stimulus, end: Array, cycle: Array, last: Array, key: Array, head: Array
-) -> Feed:
-    """The same from arrays of all inputs one behind the other; ``end``: row behind the last one of each input."""
+def joined(config: SwitchConfig, stimulus: Stimulus, end: Array, play: Array, head: Array, heads: Array) -> Feed:
+    """The core's stimulus from arrays of all inputs one behind the other; ``end``: row behind the last one of each
+    input; the others as in :class:`Feed`."""
     p, lanes = config.ports, config.lanes
     limits = {"index": 1 << config.addr_w, "valid": 2, "group": config.groups}
     (at, index, valid, group), _ = check.timed("table", stimulus.table, limits, one=True)
@@ -180,130 +174,114 @@ def joined(
     ready, ready_at = check.patterns(stimulus.ready, p, "ready")
     credit, credit_at = check.patterns(stimulus.credit_ready, p, "credit_ready")
     return Feed(
-        off=np.concatenate(([0], end[:-1])), end=end, cycle=cycle, last=last, key=key,
-        taken=np.full(int(end[-1]), -1, np.int64), cut=np.zeros(int(end[-1]), np.bool_),
-        head=np.ascontiguousarray(head),
-        ready=ready, ready_at=ready_at, credit=credit, credit_at=credit_at,
+        off=np.concatenate(([0], end[:-1])), end=end, play=play, taken=np.empty(int(end[-1]), np.int64),
+        gone=np.zeros(int(end[-1]), np.int64), cut=np.zeros(int(end[-1]), np.bool_),
+        head=np.ascontiguousarray(head).reshape(-1), heads=heads,
+        ready=ready, ready_at=ready_at.reshape(-1), credit=credit, credit_at=credit_at.reshape(-1),
         tables=np.column_stack([at, index, np.where(valid != 0, group, -1)]),
         groups=np.column_stack(numbers), group_sets=_sets(sets), ups=ups[0], up_sets=_sets(up_sets), pauses=pauses[0],
         pause_bits=np.array(bits, np.int64).reshape(-1, p * lanes),
     )  # fmt: skip
 
 
-_kept: list[Array] = []
+_kept: list[Array] = [np.zeros((0, 2), np.int64)]
 
 
 def _buffer(rows: int) -> Array:
     """A log that an earlier run has used, where there is one: new memory costs more than what is written to it."""
-    log = _kept.pop() if _kept and len(_kept[-1]) >= rows else np.zeros((rows, 4), np.int64)
-    _kept[:] = [log]
-    return log
+    if len(_kept[0]) < rows:
+        _kept[0] = np.zeros((rows, 2), np.int64)
+    return _kept[0]
 
 
 def play(
-    config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int, part: Callable[[Array], None], rows: int = 0
-) -> State:
+    config: SwitchConfig, stimulus: Stimulus, given: Feed, record: int, part: Callable[[Array, Array], None],
+    each: bool = False, rows: int = 0,
+) -> State:  # fmt: skip
     """Run a feed to its end; returns the last state.
 
-    ``part`` gets the log of the kinds in ``record``, in parts of ``rows`` or, without, as many as it is likely to have,
-    in order of evaluation. What it gets is overwritten later.
+    ``part`` gets the log of the kinds in ``record``, and the beats that left, in parts of ``rows`` or, without, as
+    many as there are likely to be, in order of evaluation. What it gets is overwritten later. ``each``:
+    as in :class:`Shape`.
     """
-    c = shape(config, record, stimulus.gate)
+    c = shape(config, record, stimulus.gate, each=each)
     spare = 64 * c.ports * c.lanes
-    # room for what every beat leaves behind, so that one part is all there is when nothing is multiplied or dropped
-    likely = len(given.cycle) * sum(record >> k & 1 for k in (K_OUT, K_FREE)) * 9 // 8
-    state = fresh(c, config.groups, _buffer(spare + (rows or likely)))
-    state.inp[:, NEXT] = given.off
+    most = c.ports * (c.beats + 1)  # beats of a cycle
+    # room for all beats, so that one part is all there is when nothing is multiplied
+    log = np.empty((spare + _LOG_ROWS, 4), np.int64)
+    state = fresh(c, config.groups, log, _buffer(most + (rows or len(given.play) * 9 // 8)))
+    state.inputs[:, NEXT] = given.off
+    state.inputs[:, HEADS] = given.heads
     while True:
         why = run(c, state, given, stimulus.max_cycles)
-        part(state.log[: state.g[LOG]])
-        state.g[LOG] = 0
+        part(state.log.reshape(-1, 4)[: state.g[LOG]], state.left.reshape(-1, 2)[: state.g[LEFT]])
+        state.g[LOG] = state.g[LEFT] = 0
         if why == DONE:
             return state
         if why != FULL:
             raise Stuck(_where(config, given, state, stimulus.max_cycles))
         if not rows:
-            state = state._replace(log=np.zeros((spare + _LOG_ROWS, 4), np.int64))
+            state = state._replace(log=np.empty(log.size, np.int64), left=np.empty(2 * (most + _LEFT_ROWS), np.int64))
 
 
 def _where(config: SwitchConfig, given: Feed, state: State, limit: int) -> str:
     """What a switch that does not come to its end still holds."""
     texts = [
-        f"input {i}: {int(given.end[i] - state.inp[i, NEXT])} beats to play, {int(state.inp[i, INSIDE])} inside"
+        f"input {i}: {int(given.end[i] - state.inputs[i, NEXT])} beats to play, {int(state.inputs[i, INSIDE])} inside"
         for i in range(config.ports)
-        if state.inp[i, INSIDE] or given.end[i] > state.inp[i, NEXT]
+        if state.inputs[i, INSIDE] or given.end[i] > state.inputs[i, NEXT]
     ]
     return f"switch still busy at cycle {limit}: {'; '.join(texts) or 'credits or events outstanding'}"
 
 
-def _by_port(log: Events, kind: int, ports: int) -> list[Array]:
-    """Events of a kind, by port."""
-    found = []
-    for p in range(ports):
-        cycle, value, _ = log.of(kind, p)
-        events = np.zeros(len(cycle), EVENT)
-        events["cycle"], events["value"] = cycle, value
-        found.append(events)
-    return found
+def _takes(parts: list[Array], ports: int) -> list[Array]:
+    """Beats taken for each output: cycle and lane."""
+    rows = np.concatenate(parts)
+    rows = rows[rows[:, 1] == K_TAKE]
+    output, lane = rows[:, 2] & 0xFF, rows[:, 2] >> META_LANE & 0xF
+    return [events(rows[output == p, 0], lane[output == p]) for p in range(ports)]
 
 
-def _vector(log: Events, kind: int) -> list[tuple[int, int]]:
-    """Changes of single bits as changes of the whole vector."""
-    changes = [(0, 0)]
-    for cycle, value, n in zip(*(column.tolist() for column in log.all(kind)), strict=True):
-        word = changes[-1][1] & ~(1 << n) | value << n
-        if changes[-1][0] == cycle:
-            changes.pop()
-        changes.append((cycle, word))
-    return changes
-
-
-def _departures(log: Events, ports: int, off: Array) -> list[Array]:
-    """Beats that left each output."""
-    found = []
-    for o in range(ports):
-        cycle, beat, bits = log.of(K_OUT, o)
-        out = np.zeros(len(cycle), OUT)
-        source = bits >> META_INPUT & 0xFF
-        out["cycle"], out["input"] = cycle, source
-        out["beat"] = np.where(beat < 0, beat, beat - off[source])
-        for name, at in (("last", META_LAST), ("user", META_USER), ("marked", META_MARKED)):
-            out[name] = bits >> at & 1
-        found.append(out)
-    return found
-
-
-def simulate(config: SwitchConfig, stimulus: Stimulus) -> Outcome:
-    """Run to the end. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at ``max_cycles``."""
+def simulate(config: SwitchConfig, stimulus: Stimulus, takes: bool = False) -> Outcome:
+    """Run to the end; ``takes``: keep these too. Raises ValueError for what cannot be, :class:`models.kernel.Stuck` at
+    ``max_cycles``."""
     beats = stimulus.beats
     check.played(beats, config.ports, config.data_bytes)
     _, ups = check.timed("port_up", stimulus.port_up, {}, ("ports", config.ports))
     whole = (1 << config.ports) - 1  # where a port dies, a frame begins behind its abort beat, wherever the stream is
     everywhere = any(mask != whole for mask in ups)
     end = np.cumsum([len(b) for b in beats])
-    total = int(end[-1])
-    cycle, last, key = (np.empty(total, np.int64) for _ in range(3))
-    head = np.empty((total, NH), np.int64)
+    play_, head = np.empty(int(end[-1]), np.int64), np.empty((int(end[-1]), NH), np.int64)
+    heads = np.zeros(config.ports, np.int64)
     free = at = 0
-    for b, to in zip(beats, end.tolist(), strict=True):
-        cycle[at:to] = b["cycle"]
-        free = read(config, b, everywhere, last[at:to], key[at:to], head, free)
+    for i, to in enumerate(end.tolist()):
+        heads[i] = free
+        free = read(config, beats[i], everywhere, play_[at:to], head, free)
         at = to
-    given = joined(config, stimulus, end, cycle, last, key, head[:free])
+    given = joined(config, stimulus, end, play_, head[:free], heads)
     kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
+    kinds |= int(takes) << K_TAKE
     parts: list[Array] = []
-    state = play(config, stimulus, given, kinds, parts.append)
+    left: list[Array] = []
+
+    def part(log: Array, beats_left: Array) -> None:
+        parts.append(log)
+        left.append(beats_left)
+
+    state = play(config, stimulus, given, kinds, part, everywhere)
     p = config.ports
-    log = Events(parts, p * config.lanes)
-    drop = _by_port(log, K_DROP, p)
-    mc_lost, lost, ecn = (_by_port(log, kind, p) for kind in (K_MC_LOST, K_LOST, K_ECN))
+    log = Events([x[x[:, 1] != K_TAKE] for x in parts] if takes else parts, p * config.lanes)
+    drop = log.by_port(K_DROP, p)
+    mc_lost, lost, ecn = (log.by_port(kind, p) for kind in (K_MC_LOST, K_LOST, K_ECN))
     codes = np.concatenate([d["value"] for d in drop])
     counters = {name: int((codes == n).sum()) for n, name in enumerate(REASONS) if name}
     counters |= {name: sum(map(len, x)) for name, x in (("mc_lost", mc_lost), ("lost", lost), ("ecn", ecn))}
+    spans = [slice(*span) for span in zip(given.off.tolist(), given.end.tolist(), strict=True)]
     return Outcome(
-        taken=[given.taken[given.off[i] : given.end[i]] for i in range(p)],
-        cut=[given.cut[given.off[i] : given.end[i]] for i in range(p)], out=_departures(log, p, given.off),
-        drop=drop,
-        mc_lost=mc_lost, free=_by_port(log, K_FREE, p), lost=lost, ecn=ecn, pause=_vector(log, K_PAUSE),
-        live=_vector(log, K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
+        taken=[given.taken[span] for span in spans], cut=[given.cut[span] for span in spans],
+        out=departures(left, state.out[LEFT_COUNT::NO], given.off),
+        drop=drop, mc_lost=mc_lost, lost=lost, ecn=ecn, pause=log.vector(K_PAUSE),
+        live=log.vector(K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
+        _gone=[(given.gone[span], *log.of(K_FREE, i)) for i, span in enumerate(spans)],
+        takes=_takes(parts, p) if takes else [],
     )  # fmt: skip

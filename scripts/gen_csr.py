@@ -26,6 +26,7 @@ from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
 from peakrdl_regblock.udps import ALL_UDPS
 from systemrdl.compiler import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
+from systemrdl.rdltypes.builtin_enums import OnWriteType
 
 from models.spec import SPEC_DIR, spec
 
@@ -209,8 +210,10 @@ def _copies(block: AddrmapNode) -> tuple[int, int]:
 def _access(field: FieldNode) -> str:
     if field.get_property("singlepulse"):
         return "pulse"
-    if getattr(field.get_property("onwrite"), "name", "") == "woclr":
+    if field.get_property("onwrite") == OnWriteType.woclr:
         return "w1c"
+    if field.get_property("anew", default=False):
+        return "anew"
     return "rw" if field.is_sw_writable else "ro"
 
 

@@ -17,12 +17,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from models.pfc import PHYS, Headroom, headroom, reach, thresholds
 from models.switch_config import SwitchConfig
 from models.switch_traffic import PATTERNS, Frames, Measured, jain, latency, measure, traffic
 from scripts.common import BUILD, EXIT_FAIL, EXIT_PASS, UserError, one_of, rel
 from scripts.settings import flag, only, seed_of
 
-KEYS = ("PORTS", "LANES", "DATA_W", "CELLS", "EGRESS", "ALLOC", "SAF", "LOAD", "SIZE", "PATTERN", "CYCLES", "SEED")
+KEYS = (
+    "PORTS", "LANES", "DATA_W", "CELLS", "EGRESS", "ALLOC", "SAF", "LOAD", "SIZE", "PATTERN", "CYCLES", "SEED", "CABLE",
+    "PHY",
+)  # fmt: skip
 LOADS = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,0.95"
 ALLOCATORS = ("round robin", "iSLIP-1", "iSLIP-2", "iSLIP-3", "iSLIP-4", "wavefront")
 OUT = BUILD / "model"
@@ -57,6 +61,17 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Pause:
+    """PFC of a lane behind a cable: ``xoff``, ``xon`` and the headroom for the registers PAUSE and HEADROOM."""
+
+    metres: float
+    phy: str
+    room: Headroom
+    xoff: int
+    xon: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """What was asked for."""
 
@@ -67,6 +82,33 @@ class Plan:
     pattern: str
     cycles: int
     seed: int
+    pause: Pause | None = None
+
+
+def pause(config: SwitchConfig, given: dict[str, str]) -> Pause | None:
+    """What CABLE and PHY ask for; UserError when its headroom does not fit into the lanes' buffers."""
+    phy = given.get("PHY") or PHYS[0]
+    if phy not in PHYS:
+        raise one_of("PHY", phy, PHYS, "PHY")
+    if not given.get("CABLE"):
+        return None
+    metres = _numbers("CABLE", given["CABLE"], 0, 10_000)
+    if len(metres) > 1:
+        raise UserError(f"CABLE={given['CABLE']}: wants one number of metres")
+    like: dict[str, Any] = {"phy": phy, "cell": config.data_bytes, "egress": config.room}
+    room = headroom(metres[0], **like)
+    try:
+        xoff, xon = thresholds(config.quota, room.cells)
+    except ValueError as e:
+        longest = reach(config.quota, **like)
+        cable = f"or CABLE up to {longest}" if longest >= 0 else "with these no cable is short enough"
+        raise UserError(
+            f"CABLE={given['CABLE']}: {phy} wants a headroom of {room.cells} cells, CELLS / LANES is {config.depth} / "
+            f"{config.lanes} = {config.quota} (CELLS by default link.buffer_cells of spec/fabric.toml); "
+            f"allowed: CELLS / LANES above {room.cells}, {cable}"
+        ) from e
+    replace(config, pfc=True, xoff=xoff, xon=xon, headroom=room.cells)  # what it is for is a configuration
+    return Pause(metres[0], phy, room, xoff, xon)
 
 
 def _within(low: float, high: float) -> str:
@@ -124,7 +166,7 @@ def plan(given: dict[str, str]) -> Plan:
         config=config, allocs=allocs, loads=_numbers("LOAD", given.get("LOAD") or LOADS, 0.001, 1),
         beats=tuple(-(-size // config.data_bytes) for size in sizes), pattern=pattern,
         cycles=_wholes("CYCLES", given.get("CYCLES") or "100000", 100, BEATS // config.ports, one=True)[0],
-        seed=seed_of(given["SEED"]) if given.get("SEED") else 1,
+        seed=seed_of(given["SEED"]) if given.get("SEED") else 1, pause=pause(config, given),
     )  # fmt: skip
 
 
@@ -243,6 +285,13 @@ def main_model(console: Console, given: dict[str, str]) -> int:
     """The verb."""
     p = plan(given)
     OUT.mkdir(parents=True, exist_ok=True)
+    if p.pause:
+        room = p.pause.room
+        console.print(
+            f"PFC over {p.pause.metres:g} m, {p.pause.phy}: headroom {room.cells} cells (arriving {room.arriving},"
+            f" queued upstream {room.queued}, on their way inside {room.pipeline}) of {p.config.quota} a lane: HEADROOM"
+            f" {room.cells}, PAUSE xoff {p.pause.xoff}, xon {p.pause.xon}"
+        )
     console.print("[dim]the first run after a change of the model compiles it: about half a minute[/]")
     measure(p.config, traffic(p.config.ports, "uniform", 0.5, 100, 1), (0, 100))
     rows = [_one(p, alloc, load) for alloc in p.allocs for load in p.loads]
@@ -267,7 +316,13 @@ def main_model(console: Console, given: dict[str, str]) -> int:
         )
         found[name] = {"incast": many, "hot_spot": spot}
     _draw(p, rows)
-    report = {"config": asdict(p.config), "pattern": p.pattern, "rows": [asdict(r) for r in rows], "checks": found}
+    report = {
+        "config": asdict(p.config),
+        "pattern": p.pattern,
+        "rows": [asdict(r) for r in rows],
+        "checks": found,
+        "pause": p.pause and asdict(p.pause),
+    }
     (OUT / "model.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     console.print(f"drawn: {rel(OUT / 'latency.png')}, {rel(OUT / 'latency.svg')}; figures: {rel(OUT / 'model.json')}")
     return EXIT_PASS if good else EXIT_FAIL

@@ -74,7 +74,7 @@ module switch_node
       .s_axis_tlast(i_last), .free_cells(free_cells), .s_pause(pause_out),
       .m_axis_tvalid(o_valid), .m_axis_tready(o_ready), .m_axis_tdata(o_data), .m_axis_tkeep(o_keep),
       .m_axis_tlast(o_last), .m_axis_tuser(o_user), .m_credit(credit), .m_pause(pause_in),
-      .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained(drained)
+      .drop(drop), .mc_lost(), .lost(), .ecn(), .live(), .drained(drained), .in_use(), .credits()
   );
 
   logic [$clog2(PORTS+1)-1:0] unknown_now;

@@ -66,7 +66,10 @@ module switch
     output wire  [           PORTS-1:0] lost,             /// frame lost at a dead output
     output wire  [           PORTS-1:0] ecn,              /// frame of an output marked
     output wire  [           PORTS-1:0] live,             /// port is in use (O1)
-    output wire  [           PORTS-1:0] drained           /// nothing of the port is inside: its link may come up (O1)
+    output wire  [           PORTS-1:0] drained,          /// nothing of the port is inside: its link may come up (O1)
+    // to be looked at, registers as they are
+    output wire  [        PORTS*16-1:0] in_use,           /// beats inside an input (E1)
+    output wire  [  PORTS*LANES*16-1:0] credits           /// credits of an output's lanes (O3)
 );
   localparam int PW = $clog2(PORTS);
   localparam int KW = DATA_W / 8;
@@ -128,6 +131,7 @@ module switch
         .live         (live),
         .level        (level),
         .empty        (in_empty[i]),
+        .in_use       (in_use[i*16+:16]),
         .s_axis_tvalid(s_axis_tvalid[i]),
         .s_axis_tready(s_axis_tready[i]),
         .s_axis_tdata (s_axis_tdata[i*DATA_W+:DATA_W]),
@@ -213,6 +217,7 @@ module switch
         .open           (open[o*LANES+:LANES]),
         .ok             (ok[o*LANES+:LANES]),
         .level          (level[o*LANES*3+:LANES*3]),
+        .credits        (credits[o*LANES*16+:LANES*16]),
         .match          (match[o]),
         .match_in       (match_in[o*PW+:PW]),
         .take           (take),

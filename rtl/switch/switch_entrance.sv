@@ -16,7 +16,8 @@ module switch_entrance
     input  wire                 live,           /// the port is in use
     input  wire                 take,           /// a beat leaves the buffer
     input  wire                 dropped,        /// a beat is dropped at its decision
-    output wire                 empty,          /// nothing inside
+    output wire                 empty,          /// nothing inside, and no frame that waits for its rest or its abort
+    output wire  [        15:0] in_use,         /// beats inside
     input  wire                 s_axis_tvalid,  /// beat offered
     output wire                 s_axis_tready,  /// beat accepted
     input  wire  [  DATA_W-1:0] s_axis_tdata,   /// bytes, first one lowest
@@ -37,7 +38,8 @@ module switch_entrance
   wire accept = s_axis_tvalid && s_axis_tready;
   wire enter = accept && live;
   wire abort = !live && in_frame && s_axis_tready;
-  assign empty = beats_in == '0;
+  assign empty = beats_in == '0 && !in_frame;
+  assign in_use = 16'(beats_in);
   assign s_axis_tready = cfg_pfc || beats_in < CW'(CELLS);
 
   always_ff @(posedge clk) begin

@@ -38,6 +38,7 @@ module switch_input
     input  wire  [           PORTS-1:0] live,           /// ports in use
     input  wire  [   PORTS*LANES*3-1:0] level,          /// adaptive level, by output and lane
     output wire                         empty,          /// nothing inside
+    output wire  [                15:0] in_use,         /// beats inside
     input  wire                         s_axis_tvalid,  /// frames from the link
     output wire                         s_axis_tready,  /// beat accepted
     input  wire  [          DATA_W-1:0] s_axis_tdata,   /// bytes, first one lowest
@@ -84,6 +85,7 @@ module switch_input
   wire dropped;
   switch_entrance #(.DATA_W(DATA_W), .CELLS(CELLS)) u_entrance (
       .clk(clk), .rst(rst), .cfg_pfc(cfg_pfc), .live(live[self_no]), .take(take), .dropped(dropped), .empty(empty),
+      .in_use(in_use),
       .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready), .s_axis_tdata(s_axis_tdata),
       .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
       .s1_valid(s1_valid), .s1_first(s1_first), .s1_last(s1_last), .s1_abort(s1_abort),

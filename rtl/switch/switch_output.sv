@@ -28,6 +28,7 @@ module switch_output
     output wire  [         LANES-1:0] open,             /// neither credit nor pause keeps a frame back, by lane
     output wire  [         LANES-1:0] ok,               /// a largest frame may be started, by lane
     output logic [       LANES*3-1:0] level,            /// adaptive level, by lane
+    output wire  [      LANES*16-1:0] credits,          /// credits at hand, by lane (O3)
     input  wire                       match,            /// gets an owner
     input  wire  [ $clog2(PORTS)-1:0] match_in,         /// this input
     input  wire  [         PORTS-1:0] take,             /// a beat is taken, by input
@@ -99,6 +100,7 @@ module switch_output
     switch_credit #(.MIN(MAX_BEATS + 1)) u_credit (
         .clk(clk), .rst(rst), .load(!live || !cfg_credit_en), .init(cfg_credit_init), .take(now_take && now_lane[v]),
         .give(m_credit[v*8+:8]), .credit(credit), .enough(enough));
+    assign credits[v*16+:16] = credit;
     assign open[v] = (enough || !cfg_credit_en) && !paused[v];
     assign ok[v] = live && room && open[v];
     always_ff @(posedge clk) begin

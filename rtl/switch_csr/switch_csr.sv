@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers of the switch behind AXI4-Lite (spec/csr/switch.rdl, docs/switch_registers.md): configuration, table and
-// group writes, state and counters of every port. Cycle figures: latency.csr of spec/fabric.toml. From the
-// cycle in which an access is accepted: 3 to the register, 5 to its answer and to a table or group write.
+// group writes, state and counters of every port. Cycle figures: latency.csr and latency.switch_csr of
+// spec/fabric.toml. From the cycle in which an access is accepted: 3 to the register, 5 to its answer and to a table or
+// group write.
 `default_nettype none
 
 module switch_csr #(
@@ -66,7 +67,12 @@ module switch_csr #(
     input  wire  [       PORTS*4-1:0] drop,             /// reason code of an input's decision
     input  wire  [         PORTS-1:0] lost,             /// frame lost on its way out
     input  wire  [         PORTS-1:0] mc_lost,          /// multicast frame of an input without a live output
-    input  wire  [         PORTS-1:0] ecn               /// frame of an output marked
+    input  wire  [         PORTS-1:0] ecn,              /// frame of an output marked
+    input  wire  [   PORTS*LANES-1:0] s_pause,          /// lane of an input is to be paused
+    input  wire  [   PORTS*LANES-1:0] m_pause,          /// lane of an output is paused by the far end
+    input  wire  [         PORTS-1:0] m_wait,           /// beat offered and not taken
+    input  wire  [      PORTS*16-1:0] in_use,           /// cells of an input in use
+    input  wire  [PORTS*LANES*16-1:0] credits           /// credits of an output's lanes
 );
   localparam int GW = $clog2(GROUPS);
 
@@ -107,7 +113,9 @@ module switch_csr #(
   assign ack_data = any_data;
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port
-    switch_csr_port u_port (
+    switch_csr_port #(
+        .LANES(LANES)
+    ) u_port (
         .clk(clk),
         .rst(rst),
         .req(req && req_addr[16] && 32'(req_addr[15:8]) == p),
@@ -128,7 +136,12 @@ module switch_csr #(
         .drop(drop[p*4+:4]),
         .lost(lost[p]),
         .mc_lost(mc_lost[p]),
-        .ecn(ecn[p])
+        .ecn(ecn[p]),
+        .pausing(s_pause[p*LANES+:LANES] != '0),
+        .paused(m_pause[p*LANES+:LANES] != '0),
+        .waited(m_wait[p]),
+        .in_use(in_use[p*16+:16]),
+        .credits(credits[p*LANES*16+:LANES*16])
     );
   end
 
@@ -171,6 +184,31 @@ module switch_csr #(
       .*
   );
 
+  // --- the tables' copy -------------------------------------------------------------------------------------------
+  wire rd_valid, rd_written;
+  wire [15:0] rd_group;
+  wire [1:0] rd_mode;
+  wire [95:0] rd_ports;
+
+  switch_csr_tables #(
+      .PORTS(PORTS),
+      .ADDR_W(ADDR_W),
+      .GROUPS(GROUPS)
+  ) u_tables (
+      .look(req && !req_addr[16]),
+      .*
+  );
+
+  // --- what is wrong with the configuration -----------------------------------------------------------------------
+  wire [15:0] headroom;
+  logic bad_headroom, bad_thresholds, bad_credit;
+
+  always_ff @(posedge clk) begin
+    bad_headroom   <= !rst && cfg_pfc && 32'(cfg_xoff) + 32'(headroom) > CELLS / LANES;
+    bad_thresholds <= !rst && cfg_pfc && (cfg_xoff == '0 || cfg_xon > cfg_xoff);
+    bad_credit     <= !rst && cfg_credit_en && 32'(cfg_credit_init) <= MAX_BEATS;
+  end
+
   switch_global_regs u_global (
       .clk(clk),
       .rst(rst),
@@ -196,6 +234,17 @@ module switch_csr #(
       .hwif_in_TABLES_groups_next(16'(GROUPS)),
       .hwif_in_TABLES_addr_w_next(6'(ADDR_W)),
       .hwif_in_TABLES_max_beats_next(8'(MAX_BEATS)),
+      .hwif_in_CONFIG_ERROR_headroom_hwset(bad_headroom),
+      .hwif_in_CONFIG_ERROR_thresholds_hwset(bad_thresholds),
+      .hwif_in_CONFIG_ERROR_credit_hwset(bad_credit),
+      .hwif_in_TABLE_READ_group_next(rd_group),
+      .hwif_in_TABLE_READ_valid_next(rd_valid),
+      .hwif_in_GROUP_READ_MODE_mode_next(rd_mode),
+      .hwif_in_GROUP_READ_MODE_written_next(rd_written),
+      .hwif_in_GROUP_READ_PORTS0_ports_next(rd_ports[31:0]),
+      .hwif_in_GROUP_READ_PORTS1_ports_next(rd_ports[63:32]),
+      .hwif_in_GROUP_READ_PORTS2_ports_next(rd_ports[95:64]),
+      .hwif_out_HEADROOM_cells_value(headroom),
       .hwif_in_TABLE_INDEX_index_incr(table_go),
       .hwif_in_GROUP_INDEX_index_incr(group_go),
       .hwif_in_REFUSED_count_incr((table_go && !table_fits) || (group_go && !group_fits)),

@@ -71,12 +71,15 @@ module switch_top
   wire [ADDR_W-1:0] tbl_addr;
   wire [$clog2(GROUPS)-1:0] tbl_group, grp_addr;
   wire [1:0] grp_mode;
-  wire [PORTS-1:0] grp_ports, port_enable, port_up, s_beat, s_last, m_beat, m_last;
+  wire [PORTS-1:0] grp_ports, port_enable, port_up, s_beat, s_last, m_beat, m_last, m_wait;
+  wire [PORTS*16-1:0] in_use;
+  wire [PORTS*LANES*16-1:0] credits;
 
   assign s_beat  = s_axis_tvalid & s_axis_tready;
   assign s_last  = s_beat & s_axis_tlast;
   assign m_beat  = m_axis_tvalid & m_axis_tready;
   assign m_last  = m_beat & m_axis_tlast;
+  assign m_wait  = m_axis_tvalid & ~m_axis_tready;
   assign port_up = port_up_i & port_enable;
 
   switch_csr #(

@@ -131,7 +131,9 @@ module tb_switch
       .lost           (lost),
       .ecn            (ecn),
       .live           (live),
-      .drained        ()
+      .drained        (),
+      .in_use         (),
+      .credits        ()
   );
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port

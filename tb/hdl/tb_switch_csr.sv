@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bench of the switch's registers. SWITCH 0: switch_csr alone, its events played as levels of one vector (EVENT_BITS
-// a port: link, live, four of streams, drop, lost, mc_lost, ecn), what it tells the switch recorded. SWITCH 1:
+// a port, tb.switch_csr.access.columns names them), what it tells the switch recorded. SWITCH 1:
 // switch_top, configured through AXI4-Lite only, with a tb_switch_port at each port and link states at given cycles.
 `default_nettype none
 
@@ -27,7 +27,7 @@ module tb_switch_csr
     output logic [31:0] cycle     /// number of this edge
 );
   localparam int DATA_W = 512;
-  localparam int EVENT_BITS = 13;
+  localparam int EVENT_BITS = 30 + 18 * LANES;
   localparam int GW = $clog2(GROUPS);
   localparam int CFG_W = 119;
 
@@ -55,7 +55,11 @@ module tb_switch_csr
   if (SWITCH == 0) begin : g_csr
     wire [PORTS*EVENT_BITS-1:0] events;
     wire [PORTS-1:0] port_up, live, s_beat, s_last, m_beat, m_last, lost, mc_lost, ecn, port_enable, grp_ports;
+    wire [PORTS-1:0] m_wait;
     wire [PORTS*4-1:0] drop;
+    wire [PORTS*LANES-1:0] s_pause, m_pause;
+    wire [PORTS*16-1:0] in_use;
+    wire [PORTS*LANES*16-1:0] credits, by_lane;  // by_lane: all ports' lane 0 lowest
     wire cfg_roce, cfg_pfc, cfg_credit_en, tbl_we, tbl_valid, grp_we;
     wire [31:0] cfg_prefix;
     wire [15:0] cfg_seed, cfg_xoff, cfg_xon, cfg_ecn, cfg_credit_init;
@@ -67,7 +71,13 @@ module tb_switch_csr
     assign active = tbl_we || grp_we;
     timed_value #(.NAME("events"), .W(PORTS*EVENT_BITS)) u_events (
         .init({(PORTS * EVENT_BITS) {1'b0}}), .q(events), .player_done(others_done), .*);
-    assign {ecn, mc_lost, lost, drop, m_last, m_beat, s_last, s_beat, live, port_up} = events;
+    for (genvar p = 0; p < PORTS; p++) begin : g_credits
+      for (genvar v = 0; v < LANES; v++) begin : g_lane
+        assign credits[(p*LANES+v)*16+:16] = by_lane[(v*PORTS+p)*16+:16];
+      end
+    end
+    assign {by_lane, in_use, m_wait, m_pause, s_pause, ecn, mc_lost,
+            lost, drop, m_last, m_beat, s_last, s_beat, live, port_up} = events;
 
     switch_csr #(
         .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .CELLS(CELLS), .MAX_BEATS(MAX_BEATS), .EGRESS(EGRESS),
@@ -138,6 +148,7 @@ module tb_switch_csr
     event_recorder #(.NAME("mc_lost"), .W(PORTS)) u_mc_lost (.value(mc_lost), .*);
     event_recorder #(.NAME("lost"), .W(PORTS)) u_lost (.value(lost), .*);
     event_recorder #(.NAME("ecn"), .W(PORTS)) u_ecn (.value(ecn), .*);
+    event_recorder #(.NAME("waited"), .W(PORTS)) u_waited (.value(m_axis_tvalid & ~m_axis_tready), .*);
     event_recorder #(.NAME("live"), .W(PORTS), .CHANGE(1'b1)) u_live (.value(live), .*);
   end
 endmodule

@@ -96,8 +96,7 @@ def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     a, b = t.ends["a"], t.ends["b"]
     at = cycles(b.m)
     came = int(((at >= want["from"]) & (at < want["until"])).sum())
-    stored = t.shape.max_beats + spec().cycles("latency.link.rx")
-    room = computed(want["metres"], phy=want["fec"], roce=True, cell=t.shape.bb, egress=0, stored=stored)
+    room = computed(want["metres"], phy=want["fec"], roce=True, cell=t.shape.bb, egress=0)
     last = int(at[at < want["until"]].max())
     result = Result(ctx.run_dir)
     result.figure(

@@ -12,11 +12,9 @@ import numpy as np
 from tb.common.observe import Ints
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
+from tb.switch.checks_ports import accounts, far_ends, in_order, once
 from tb.switch.goals import GOALS
-from tb.switch.stimulus import name
 from tb.switch.trace import Trace, bits_of, trace
-
-ABORTED = 8
 
 MARK_BYTES = (15, 24, 25)  # IPv4 TOS and header checksum behind the Ethernet header
 FCS_BYTES = 4
@@ -31,25 +29,13 @@ def freed(t: Trace, phase: PhaseRecords) -> Ints:
 
 
 def conservation(t: Trace, phase: PhaseRecords) -> list[str]:
-    """Each beat that entered gave one cell back; with ports that die a beat may have been swallowed, an abort added."""
+    """Each beat that entered gave one cell back."""
+    if phase.item.info["port_up"]:
+        return accounts(t, phase)
     back = freed(t, phase).sum(axis=1)
     up = phase.item.cfg["up"]  # a port that is down from the start on swallows everything
     taken = np.array([len(r) * (up >> p & 1) for p, r in enumerate(t.s)])
-    if not phase.item.info["port_up"]:
-        return [f"input {p}: {taken[p]} beats in, {back[p]} cells given back" for p in np.flatnonzero(back != taken)]
-    codes = bits_of(phase.rows["drop.evt"], 4 * t.shape.ports).reshape(-1, t.shape.ports, 4) @ np.array([1, 2, 4, 8])
-    # an abort ends a frame: no more of them than frames that entered, whatever became of those
-    most = taken + np.array([len(e.first) for e in t.entered]) + (codes == ABORTED).sum(axis=0)
-    # and a beat that left gave its cell back, once for all branches of a multicast frame
-    least = np.zeros(t.shape.ports, np.int64)
-    for p in range(t.shape.ports):
-        longest: dict[int, int] = {}
-        for out in t.left:
-            for n, beats in zip(out.number[out.source == p].tolist(), out.beats[out.source == p].tolist(), strict=True):
-                longest[n] = max(longest.get(n, 0), beats)
-        least[p] = sum(longest.values())
-    wrong = np.flatnonzero((back > most) | (back < least))
-    return [f"input {p}: {back[p]} cells given back, {least[p]} at least, {most[p]} at most" for p in wrong]
+    return [f"input {p}: {taken[p]} beats in, {back[p]} cells given back" for p in np.flatnonzero(back != taken)]
 
 
 def whole(t: Trace, phase: PhaseRecords) -> list[str]:
@@ -91,20 +77,10 @@ def whole(t: Trace, phase: PhaseRecords) -> list[str]:
 
 
 def once_in_order(t: Trace, phase: PhaseRecords) -> list[str]:
-    """Frames of an input, output and lane leave in the order in which they entered, none twice. A port that dies lets
-    frames overtake each other, and a group that is written meanwhile may copy them."""
-    out = []
+    """Frames of an input, output and lane leave in the order in which they entered, none twice."""
     if phase.item.info["port_up"]:
-        if phase.item.info.get("rewritten"):
-            return []
-        for p in range(t.shape.ports):
-            number = np.concatenate([frames.number[frames.source == p] for frames in t.left])
-            kinds = phase.item.info.get("kinds", {}).get(p)
-            alone = number if kinds is None else number[kinds[number] == 0]
-            often = np.flatnonzero(np.bincount(alone) > 1)
-            if len(often):
-                out.append(f"input {p}: frames {often[:5].tolist()} left more than once")
-        return out
+        return once(t, phase) + in_order(t, phase)
+    out = []
     total = 0
     for o, frames in enumerate(t.left):
         total += len(frames.first)
@@ -122,31 +98,10 @@ def once_in_order(t: Trace, phase: PhaseRecords) -> list[str]:
     return out
 
 
-def credit_kept(t: Trace, phase: PhaseRecords) -> list[str]:
-    """The far end of an output never holds more beats of a lane than it said it has cells for."""
-    item = phase.item
-    if not item.cfg["credit_en"] or item.info["port_up"]:
-        return []
-    out = []
-    for o, frames in enumerate(t.left):
-        if not len(frames.first):
-            continue
-        at = t.m[o]["cycle"].astype(np.int64)
-        pattern = item.ready.get(name("cr", o))
-        lane = np.repeat(frames.lane, frames.beats)
-        go = np.ones(1, np.bool_) if pattern is None else np.asarray(pattern).astype(bool)
-        # beats between two returns are held together
-        before = np.cumsum(np.resize(go, int(at.max()) + 2))
-        held = np.bincount(before[at[: len(lane)]] * 8 + lane)
-        if held.max() > item.cfg["credit_init"]:
-            out.append(f"output {o}: {held.max()} beats at the far end, room for {item.cfg['credit_init']}")
-    return out
-
-
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """Everything that always holds, then what the item asks for."""
     t = trace(ctx, phase)
-    out = conservation(t, phase) + whole(t, phase) + once_in_order(t, phase) + credit_kept(t, phase)
+    out = conservation(t, phase) + whole(t, phase) + once_in_order(t, phase) + far_ends(t, phase)
     for key, goal in GOALS.items():
         if key in phase.item.info:
             out += goal(ctx, t, phase)

@@ -7,6 +7,7 @@ from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.common.observe import nothing
 from tb.switch import coverage_events as events
 from tb.switch.coverage_frames import PROFILES, frames
+from tb.switch.coverage_pair import pair
 
 MANY = 1 << 30
 OUTPUTS = ("s_ready", "m_valid", "free_cells", "s_pause", "drop", "mc_lost", "lost", "ecn", "live")
@@ -157,6 +158,11 @@ FIGURE = Group(
         Cover("zero_load", each(*PROFILES), points=("zero_load",)),
         Cover("full_rate", [Bin("one beat", range(1, 65)), Bin("two beats", range(65, 129)),
                             Bin("several", range(129, 2000)), Bin("large", range(2000, MANY))], points=("full_rate",)),
+        Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
+                         Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
+                         Bin("dips", "dips", ("dips",)),
+                         *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),
+        Cover("theory", each(50, 70, 80), points=("theory",)),
         Cover("fair", each("round robin", "iSLIP", "wavefront"), points=("fairness",)),
     ],
 )  # fmt: skip
@@ -164,3 +170,17 @@ FIGURE = Group(
 RESET = Group("reset", nothing, [Cover("known", each(*OUTPUTS), points=("reset",))])
 
 COVERAGE = Coverage("switch", [FRAME, DROP, INPUT, OUTPUT, PORT, TABLE, FIGURE, RESET])
+
+PAIR = Group(
+    "pair",
+    pair,
+    [
+        Cover("least", each("too few for a frame"), points=("crossing",)),
+        Cover("where", each("in a frame", "between frames"), points=("flaps",)),
+        Cover("far_end", each("empty", "holds cells"), points=("flaps",)),
+        Cover("dark", [Bin("2 to 5", range(2, 6)), Bin("longer", range(6, MANY))], points=("flaps",)),
+        Cross("where_by_far_end", ("where", "far_end"), points=("flaps",)),
+    ],
+)
+
+PAIR_COVERAGE = Coverage("switch_pair", [PAIR])

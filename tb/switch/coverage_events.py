@@ -130,5 +130,9 @@ def figures(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"zero_load": PROFILES[phase.item.cfg["roce"]]}
     if "busy" in info:
         yield {"full_rate": int(info["busy"])}
+    if "corner" in info:
+        yield {"corner": info["corner"]}
+    if "theory" in info:
+        yield {"theory": info["theory"][1]}
     if "fair" in info:
         yield {"fair": "iSLIP" if 1 <= s.alloc <= 4 else ("round robin", "", "", "", "", "wavefront")[s.alloc]}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from models.spec import spec
+from models.spec import SPEC_DIR, Spec, spec
 from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
@@ -27,6 +27,11 @@ def _figure(ctx: RunContext, name: str, value: float, unit: str, **rest: Any) ->
     result = Result(ctx.run_dir)
     result.figure(name, value, unit, ports=int(ctx.param("PORTS", 8)), **rest)
     result.save()
+
+
+def alone() -> int:
+    """Cycles of a frame through an empty switch, first beat to first beat."""
+    return sum(spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
 
 
 def latency(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -166,14 +171,44 @@ def cool(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 
 def load(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Latency under load as figures; nothing to pass."""
+    """Latency under load as figures. Whatever the traffic, no frame is faster than through an empty switch."""
     times = latencies(t)
     if not len(times):
         return ["nothing left the switch"]
+    if times.min() < alone():
+        return [f"a frame took {times.min()} cycles; an empty switch takes {alone()}"]
     for key, value in (("mean", times.mean()), ("p99", np.percentile(times, 99)), ("max", times.max())):
         _figure(ctx, f"latency_{phase.item.info['load']}_{key}", round(float(value), 1), "cycles",
                 frames=len(times), profile=PROFILE[t.roce], alloc=t.shape.alloc)  # fmt: skip
     return []
+
+
+def theory(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Mean wait of single beats under Bernoulli arrivals, uniform: what is published of the allocator
+    (spec/crossbar.toml), and no less than behind output queues: (N - 1) / N x L / (2 (1 - L)).
+
+    ``info["theory"]``: (name in the file's [wait], load in percent, cycle from which arrivals count).
+    """
+    key, load, warm = phase.item.info["theory"]
+    known = Spec(SPEC_DIR / "crossbar.toml", clock=False)
+    near = known.value("tolerance.percent") / 100
+    waits, at = [], []
+    for out in t.left:
+        for p in range(t.shape.ports):
+            mine = out.source == p
+            came = t.entered[p].cycle[out.number[mine]]
+            at.append(came)
+            waits.append(out.cycle[mine] - came - alone())
+    mean = float(np.concatenate(waits)[np.concatenate(at) >= warm].mean())
+    due = known.value(f"wait.{key}.load_{load}")
+    share, n = load / 100, t.shape.ports
+    least = (n - 1) / n * share / (2 * (1 - share))
+    passed = abs(mean - due) <= near * due and mean >= least * (1 - near)
+    _figure(ctx, f"mean_wait_{key}_{load}", round(mean, 2), "cycles", target=due, passed=passed, load=load,
+            behind_output_queues=round(least, 2), tolerance_percent=round(100 * near))  # fmt: skip
+    if passed:
+        return []
+    return [f"load {load} %: mean wait {mean:.2f} cycles, known: {due}, behind output queues: {least:.2f}"]
 
 
 def lanes_turn(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -213,5 +248,5 @@ def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 GOALS: dict[str, Goal] = {
     "latency": latency, "busy": busy, "fair": fair, "shares": shares, "stalls": stalls, "cool": cool, "load": load,
-    "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW,
+    "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW,
 }  # fmt: skip

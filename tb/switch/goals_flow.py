@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from models.spec import spec
 from tb.common.beats import frames_from_beats
 from tb.common.result import Result
 from tb.common.run import RunContext
@@ -76,6 +77,13 @@ def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     out = []
     if not len(raised):
         return [f"input {p}, lane {lane} was never paused: the test tests nothing"]
+    came = int((np.repeat(t.entered[p].lane, t.entered[p].beats) == lane).sum())
+    if came != phase.item.cfg["xoff"] + cells:
+        out.append(f"{came} cells came, not {cells} after the {phase.item.cfg['xoff']} that bring the pause")
+    back = bits_of(phase.rows["free.evt"], t.shape.ports * t.shape.lanes * 2)
+    mine = back[:, 2 * (p * t.shape.lanes + lane) :][:, :2].any(axis=1)
+    if lossless and int(phase.rows["free.evt"]["cycle"][mine].min()) <= int(t.entered[p].end[-1]):
+        out.append("a cell came back before the last one was stored: the headroom was not used up")
     lost = codes(t, phase, slice(p, p + 1))["overflow"]  # a neighbour's loss is not an answer
     if lossless and lost:
         out.append(f"{lost} frames lost though {cells} cells of headroom were kept")
@@ -140,18 +148,25 @@ def marks(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 def reroute(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     """Cycles from a port's end to the first beat on the new way, for a frame that waited for it and for a new one.
 
-    ``info["reroute"]``: (cycle of port_up's fall, new output, input, number of the waiting frame, of the new one).
+    Exact: live falls a cycle after the pin, and what waits goes on as if it had entered in the cycle before (O1, Q3),
+    so that it takes as long from the pin's fall as a new frame from its entrance. ``info["reroute"]``: (cycle of
+    port_up's fall, new output, input, number of the waiting frame, of the new one).
     """
     at, o, p, queued, new = phase.item.info["reroute"]
     out = t.left[o]
     result = Result(ctx.run_dir)
     bad = []
-    for key, number in (("queued", queued), ("new", new)):
+    alone = sum(spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
+    for key, number, since in (("queued", queued, at), ("new", new, int(t.entered[p].cycle[new]))):
         when = out.cycle[(out.source == p) & (out.number == number)]
         if not len(when):
             bad.append(f"the {key} frame did not leave by output {o}")
             continue
-        result.figure(f"reroute_{key}", int(when[0]) - at, "cycles", after="port_up low to m_axis of the new way")
+        took, due = int(when[0]) - at, since + alone - at
+        result.figure(f"reroute_{key}", took, "cycles", target=due, passed=took == due,
+                      after="port_up low to m_axis of the new way")  # fmt: skip
+        if took != due:
+            bad.append(f"the {key} frame left {took} cycles after the port's end, due after {due}")
     result.save()
     return bad
 

@@ -26,8 +26,11 @@ class Headroom(SwitchSequence):
         roce = item.cfg["roce"]
         lossless = index < 2
         lane, target = int(rng.integers(s.lanes)), 1
-        room = headroom(2, roce=bool(roce), cell=s.data_bytes, egress=s.egress).cells
-        room = room if room <= s.quota - 8 else s.quota // 2  # small buffers: any other headroom shows the edge as well
+        room = headroom(2, roce=bool(roce), cell=s.data_bytes, egress=s.egress, stored=0).cells
+        if room > s.quota - 8:
+            raise ValueError(
+                f"a lane of {s.quota} cells has no room for a headroom of {room}: the test wants another shape"
+            )
         item.cfg |= {"pfc": 1, "xoff": s.quota - room + (not lossless), "xon": (s.quota - room) // 2}
         size = int(fit(s.data_bytes + 1 + 3 * (not roce), roce))  # a cell and the least that needs another
         total = item.cfg["xoff"] + room  # cells: as many as there are, or one more

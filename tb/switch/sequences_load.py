@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from models.switch_traffic import arrivals
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import fit
 from tb.switch.stimulus import SwitchSequence, name
@@ -145,4 +146,27 @@ class Marks(SwitchSequence):
             size = np.concatenate((rng.integers(64, 200, n - 6), rng.integers(4 * 64 - 3, 4 * 64 + 8, 6)))
             item.info["batch"][i] = self.batch(item, rng, self.dest(item, rng, out), size, load=0.6)
         self.slow(item, rng, 0.4, 0.5)
+        return self.finish(item, rng)
+
+
+class Uniform(SwitchSequence):
+    """Single beats, Bernoulli arrivals, every output as likely: the traffic whose mean wait is published."""
+
+    phases = 3
+    loads = (50, 70, 80)
+    slots = 3000
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """A load a phase."""
+        s = self.shape
+        item = self.begin("uniform", index, rng)
+        for i in range(s.ports):
+            cycle = self.start_at + arrivals(rng, self.loads[index] / 100, 1, self.slots)
+            n = len(cycle)
+            size = fit(np.full(n, 64), item.cfg["roce"])
+            b = self.batch(item, rng, self.dest(item, rng, rng.integers(s.ports, size=n)), size)
+            b.cycle = cycle
+            item.info["batch"][i] = b
+        name = "wavefront" if s.alloc > 4 else f"islip_{s.alloc}"
+        item.info |= {"theory": (name, self.loads[index], self.start_at + self.slots // 10), "load": "uniform"}
         return self.finish(item, rng)

@@ -33,7 +33,10 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """
     info = phase.item.info
     shape = design(ctx)
-    registers = SwitchRegisters(shape["PORTS"], shape, info["events"].counted(), info["events"].levels())
+    events = info["events"]
+    registers = SwitchRegisters(
+        shape["PORTS"], shape, events.counted(), events.levels(), events.in_use(), events.credits()
+    )
     info["registers"], info["answers"] = registers, registers.play(info["accesses"])
     return {
         "axil.rec": answer_rows(info["answers"]),
@@ -46,9 +49,10 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
 
 def plan(ctx: RunContext) -> BenchPlan:
     """The plan for this run's number of ports."""
-    ports = design(ctx)["PORTS"]
+    shape = design(ctx)
+    ports = shape["PORTS"]
     return BenchPlan(
-        plays={"events": events_format(ports)},
+        plays={"events": events_format(ports, shape["LANES"])},
         streams={},
         events={"cfg": CFG_BITS, "enable": ports, "table": 64, "group": 32 + ports},
         rows={"axil.rec": ANSWER},

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from models.register_file import READ, WRITE, Access, Key
+from models.register_file import BOTH, READ, WRITE, Access, Key
 from models.switch_config import SwitchConfig
-from models.switch_csr import COUNTERS, DROPS, GLOBAL, PORT, SwitchRegisters
+from models.switch_csr import COUNTERS, CREDITS, DROPS, GLOBAL, PORT, READBACK, SwitchRegisters
 from models.switch_volume import Outcome, Stimulus, simulate
+from models.switch_watch import Watched, watch
 from tb.common.axil import ANSWER, access_file, answer_rows
 from tb.common.beats import LAST, Records
 from tb.common.phase import event_dtype
@@ -35,12 +36,13 @@ SETTLE = 40  # cycles between the set-up and the first frame
 LATER = 100  # cycles between the last event and the last reads
 
 
-def _setup(cfg: Mapping[str, int], ports: int) -> list[Access]:
-    """Configuration registers, and the enables of the ports that the register keeps down later."""
+def _setup(cfg: Mapping[str, int], ports: int, quota: int) -> list[Access]:
+    """Configuration registers, and the enables of the ports that the register keeps down later. The headroom is what
+    PAUSE leaves of a lane's cells."""
     words = {
         "MODE": cfg["roce"] | cfg["pfc"] << 1 | cfg["credit_en"] << 2, "PREFIX": cfg["prefix"], "SEED": cfg["seed"],
         "PAUSE": cfg["xoff"] | cfg["xon"] << 16, "ECN": cfg["ecn_at"], "CREDIT": cfg["credit_init"],
-        "ADAPT": cfg["adapt_shift"],
+        "ADAPT": cfg["adapt_shift"], "HEADROOM": max(0, quota - cfg["xoff"]),
     }  # fmt: skip
     found = [Access(1, WRITE, GLOBAL.address(n), v) for n, v in words.items()]
     on = [p for p in range(ports) if p % 2 or cfg["up"] >> p & 1]
@@ -91,7 +93,7 @@ def through_registers(
     """``item`` of tb.switch as an item of this bench."""
     cfg, info = item.cfg, item.info
     rows = [(c, _group(c, *row)) for c, *row in info["groups"]] + [(c, _table(c, *row)) for c, *row in info["table"]]
-    first = _setup(cfg, s.ports)
+    first = _setup(cfg, s.ports, s.quota)
     for cycle, accesses in rows:
         if cycle <= start_at:
             first += [Access(1, WRITE, a.addr, a.data) for a in accesses]
@@ -120,6 +122,10 @@ def through_registers(
     for cycle in rng.integers(shift, end + 1, 40).tolist():  # reads while frames run
         reg = PORT.registers[int(rng.integers(len(PORT.registers)))].name
         later.append((cycle, [Access(cycle, READ, PORT.address(reg, int(rng.integers(s.ports))))]))
+    for cycle in rng.integers(shift, end + 1, 60).tolist():  # what changes all the time; the mark now and then anew
+        reg = str(rng.choice(("CELLS", *CREDITS[: (s.lanes + 1) // 2])))
+        kind = BOTH if reg == "CELLS" and rng.random() < 0.3 else READ
+        later.append((cycle, [Access(cycle, kind, PORT.address(reg, int(rng.integers(s.ports))))]))
     accesses = first + [a for _, group in sorted(later, key=lambda x: x[0]) for a in group]
     pauses = [(c + shift, m) for c, m in info["pause"]]
 
@@ -136,8 +142,16 @@ def through_registers(
         gate=bool(cfg["gate"]),
         max_cycles=item.max_cycles,
     )
-    outcome = simulate(config(s, cfg), given)
+    outcome = simulate(config(s, cfg), given, takes=True)
+    watched = watch(config(s, cfg), given, outcome)
     last = max(busy, outcome.end, links[-1][0]) + LATER
+    accesses.append(Access(last, READ, GLOBAL.address("CONFIG_ERROR")))
+    indices: list[tuple[tuple[str, ...], str, int]]
+    indices = [(READBACK[:1], "TABLE_INDEX", n) for n in sorted({row[1] for row in registers.tables})]
+    indices += [(READBACK[1:], "GROUP_INDEX", n) for n in sorted({row[1] for row in registers.groups})]
+    for reads, index, n in indices:
+        accesses.append(Access(last, WRITE, GLOBAL.address(index), n))
+        accesses += [Access(last, READ, GLOBAL.address(name)) for name in reads]
     accesses += [Access(last, READ, PORT.address(r.name, p)) for p in range(s.ports) for r in PORT.registers]
 
     out = PhaseItem(item.get_name())
@@ -148,6 +162,7 @@ def through_registers(
     out.files = {"axil.axil": access_file(accesses)}
     out.max_cycles, out.quiet = item.max_cycles, 200
     out.info = {"accesses": accesses, "outcome": outcome, "links": links, "steps": len(registers.enable)}
+    out.info |= {"watched": watched, "pauses": [(0, 0), *pauses]}
     return out
 
 
@@ -170,10 +185,22 @@ def _pattern(item: PhaseItem, file: str) -> Any:
     return None if bits is None else np.asarray(bits).astype(bool)
 
 
-def counted(phase: PhaseRecords, got: Outcome, ports: int) -> dict[Key, list[int]]:
+def _spans(rows: Timeline, mask: int, until: int) -> list[int]:
+    """Cycles before ``until`` in which any bit of ``mask`` is set."""
+    ends = [*(c for c, _ in rows[1:]), until]
+    return [t for (c, v), end in zip(rows, ends, strict=True) if v & mask for t in range(c, end)]
+
+
+def counted(phase: PhaseRecords, got: Outcome, s: Shape) -> dict[Key, list[int]]:
     """Cycles of every counter's events, of the switch's model."""
     found: dict[Key, list[int]] = {}
-    for p in range(ports):
+    info = phase.item.info
+    until = info["accesses"][-1].cycle + 100 * len(info["accesses"])  # behind the last read
+    for p in range(s.ports):
+        lanes = (1 << s.lanes) - 1 << p * s.lanes
+        found["PAUSING", p] = _spans(got.pause, lanes, until)
+        found["PAUSED", p] = _spans(info["pauses"], lanes, until)
+        found["WAITED", p] = info["watched"].waited[p]
         sent = ~got.cut[p]
         played = phase.played[name("s", p)][: len(sent)][sent]
         taken = np.asarray(got.taken[p])[sent]
@@ -203,7 +230,9 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Every beat, event and answer."""
     s, info = Shape.of(ctx), phase.item.info
     got: Outcome = info["outcome"]
-    registers = SwitchRegisters(s.ports, design(ctx), counted(phase, got, s.ports), levels(got, info["links"], s.ports))
+    watched: Watched = info["watched"]
+    counts, states = counted(phase, got, s), levels(got, info["links"], s.ports)
+    registers = SwitchRegisters(s.ports, design(ctx), counts, states, watched.in_use, watched.credits)
     info["registers"], info["answers"] = registers, registers.play(info["accesses"])
     want: dict[str, Any] = {"axil.rec": answer_rows(info["answers"])}
     for p in range(s.ports):
@@ -215,9 +244,14 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     bits = switch_env.widths(s)
     for key in ("free", "drop", "mc_lost", "lost", "ecn"):
         want[f"{key}.evt"] = switch_env.vector(getattr(got, key), bits[key] // s.ports, bits[key])
+    want["waited.evt"] = switch_env.vector([_pulses(watched.waited[p]) for p in range(s.ports)], 1, s.ports)
     want["s_pause.evt"] = switch_env.changes(got.pause, bits["s_pause"])
     want["live.evt"] = switch_env.changes(got.live, bits["live"])
     return want
+
+
+def _pulses(cycles: list[int]) -> dict[str, Any]:
+    return {"cycle": np.array(cycles, np.int64), "value": np.ones(len(cycles), np.int64)}
 
 
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
@@ -226,21 +260,27 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     wrong = []
     final = phase.rows["axil.rec"][-ports * len(PORT.registers) :]
     read = {int(r["addr"]): int(r["data"]) for r in final}
-    seen = seen_at_ports(phase, ports)
+    seen = seen_at_ports(phase, Shape.of(ctx))
     phase.item.info["final"] = {n: sum(read[PORT.address(n, p)] for p in range(ports)) for n in COUNTERS}
     for p in range(ports):
-        for counter in COUNTERS:
+        for counter in sorted({n for n, _ in seen}, key=COUNTERS.index):
             told = read[PORT.address(counter, p)]
             if told != seen[counter, p]:
                 wrong.append(f"port {p}: {counter} says {told}, {seen[counter, p]} were seen at the switch's ports")
     return wrong
 
 
-def seen_at_ports(phase: PhaseRecords, ports: int) -> dict[Key, int]:
-    """Counts from the bench's records."""
+def seen_at_ports(phase: PhaseRecords, s: Shape) -> dict[Key, int]:
+    """Counts from the bench's records; of pauses when they have ended."""
+    ports = s.ports
     seen: dict[Key, int] = {}
     vectors = {}
-    for key, width in (("drop", 4), ("lost", 1), ("mc_lost", 1), ("ecn", 1)):
+    pauses = {"PAUSING": _recorded(phase, "s_pause"), "PAUSED": phase.item.info["pauses"]}
+    for counter, rows in pauses.items():
+        if not rows[-1][1]:
+            for p in range(ports):
+                seen[counter, p] = len(_spans(rows, (1 << s.lanes) - 1 << p * s.lanes, rows[-1][0]))
+    for key, width in (("drop", 4), ("lost", 1), ("mc_lost", 1), ("ecn", 1), ("waited", 1)):
         rows = phase.rows[f"{key}.evt"]
         words = rows["value"].reshape(len(rows), -(-ports * width // 32))
         raw = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
@@ -255,9 +295,14 @@ def seen_at_ports(phase: PhaseRecords, ports: int) -> dict[Key, int]:
             seen[f"FRAMES_{way}", p] = int((rows["flags"] & LAST).sum())
         for code, counter in enumerate(DROPS, 1):
             seen[counter, p] = int((vectors["drop"][:, p] == code).sum())
-        for key, counter in (("lost", "LOST"), ("mc_lost", "MC_LOST"), ("ecn", "ECN_MARKED")):
+        for key, counter in (("lost", "LOST"), ("mc_lost", "MC_LOST"), ("ecn", "ECN_MARKED"), ("waited", "WAITED")):
             seen[counter, p] = int(vectors[key][:, p].sum())
     return seen
+
+
+def _recorded(phase: PhaseRecords, key: str) -> Timeline:
+    """A recorded level of a bit a lane."""
+    return [(int(r["cycle"]), int.from_bytes(r["value"].tobytes(), "little")) for r in phase.rows[f"{key}.evt"]]
 
 
 def plan(ctx: RunContext) -> BenchPlan:
@@ -267,7 +312,8 @@ def plan(ctx: RunContext) -> BenchPlan:
     return BenchPlan(
         plays={"port_up": s.up_format, "m_pause": s.pause_format} | {name("s", p): s.axis for p in ports},
         streams={name(x, p): s.axis for x in "sm" for p in ports},
-        rows={f"{k}.evt": event_dtype(bits) for k, bits in switch_env.widths(s).items()} | {"axil.rec": ANSWER},
+        rows={f"{k}.evt": event_dtype(bits) for k, bits in switch_env.widths(s).items()}
+        | {"waited.evt": event_dtype(s.ports), "axil.rec": ANSWER},
         cfgs={"roce": 1, "gate": 1, "up": s.ports},
         predict=predict,
         check=check,

@@ -10,8 +10,9 @@ from tb.common.uvm import PhaseTest
 from tb.switch.env import plan
 from tb.switch.sequences_bad import Malformed, TooLong
 from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroLoad
+from tb.switch.sequences_corner import AbortFull, Blink, Dips, ExactlyFull, FallInGap
 from tb.switch.sequences_flow import Headroom, Pauses
-from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks
+from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks, Uniform
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 
 
@@ -59,6 +60,13 @@ class hot_spot(SwitchTest):
 
 
 @pyuvm.test()
+class theory(SwitchTest):
+    """Mean wait under uniform traffic against what is published of the allocator."""
+
+    sequences = (Uniform,)
+
+
+@pyuvm.test()
 class lanes(SwitchTest):
     """Lanes take turns; one that is held back does not stop the others."""
 
@@ -74,16 +82,23 @@ class multicast(SwitchTest):
 
 @pyuvm.test()
 class port_events(SwitchTest):
-    """Ports down and up at random; the time to the first beat on a new way."""
+    """Ports down and up at random, in the gap of a frame, with full buffers; time to the first beat on a new way."""
 
-    sequences = (PortEvents, Reroute)
+    sequences = (PortEvents, Reroute, FallInGap, AbortFull, Blink, Dips)
 
 
 @pyuvm.test()
 class pfc(SwitchTest):
-    """Pause by lane both ways; headroom, with enough of it and with a cell less."""
+    """Pause by lane both ways; an input whose last cell is taken and given in turn."""
 
-    sequences = (Headroom, Pauses)
+    sequences = (Pauses, ExactlyFull)
+
+
+@pyuvm.test()
+class headroom(SwitchTest):
+    """The computed headroom, with enough of it and with a cell less."""
+
+    sequences = (Headroom,)
 
 
 @pyuvm.test()

@@ -8,7 +8,18 @@ import pyuvm
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseTest
 from tb.switch_csr.env import plan
-from tb.switch_csr.sequences import Addresses, Bits, Bus, Races, ResetValues, Tables, Wraps
+from tb.switch_csr.sequences import (
+    Addresses,
+    Bits,
+    Bus,
+    ConfigErrors,
+    Races,
+    Readback,
+    ResetValues,
+    Tables,
+    Watermark,
+    Wraps,
+)
 
 
 class RegisterTest(PhaseTest):
@@ -66,3 +77,24 @@ class bus(RegisterTest):
     """The bus's own freedoms."""
 
     sequences = (Bus,)
+
+
+@pyuvm.test()
+class watermark(RegisterTest):
+    """Cells in use, the most of them, credits."""
+
+    sequences = (Watermark,)
+
+
+@pyuvm.test()
+class readback(RegisterTest):
+    """What the tables hold."""
+
+    sequences = (Readback,)
+
+
+@pyuvm.test()
+class config_errors(RegisterTest):
+    """What is wrong with the configuration."""
+
+    sequences = (ConfigErrors,)

@@ -92,12 +92,27 @@ def test_too_few_frames_say_how_many_cycles_are_enough(tmp_path, monkeypatch):
         ("PORTS", "81", "PORTS=81: wants a whole number from 2 to 80"),
         ("CELLS", "100", "CELLS is 100; allowed: powers of two"),
         ("PATTERN", "unifrom", "did you mean 'uniform'"),
+        ("CABLE", "50", "a headroom of 996 cells, CELLS / LANES is 512 / 1 = 512"),
+        ("CABLE", "50", "link.buffer_cells of spec/fabric.toml); allowed: CELLS / LANES above 996, or CABLE up to 1"),
+        ("CABLE", "-1", "CABLE=-1: wants numbers from 0 to 10000"),
+        ("CABLE", "2,3", "CABLE=2,3: wants one number of metres"),
+        ("PHY", "kp5", "did you mean 'kp4'"),
     ],
 )
 def test_a_bad_setting_is_named(key, value, said):
     with pytest.raises(UserError) as e:
         model.plan({key: value})
     assert said in str(e.value)
+
+
+def test_headroom_must_fit_into_each_lane():
+    found = model.plan({"CABLE": "1"}).pause
+    assert found and (found.room.cells + found.xoff, found.room.cells < 512) == (512, True)
+    with pytest.raises(UserError, match=r"516 cells, CELLS / LANES is 512 / 2 = 256 .* no cable is short"):
+        model.plan({"CABLE": "2", "LANES": "2"})
+    assert model.plan({"CABLE": "2", "LANES": "2", "CELLS": "2048"}).pause
+    wider = model.plan({"CABLE": "9", "CELLS": "1024", "PHY": "kp4"}).pause
+    assert wider and wider.room.cells > found.room.cells
 
 
 @pytest.mark.parametrize(

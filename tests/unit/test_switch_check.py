@@ -101,6 +101,10 @@ def test_what_cannot_be_is_named(given, said):
         ({"roce": "no"}, "roce is 'no'; allowed: False, True"),
         ({"pfc": True}, "xoff is 0; allowed with pfc: from 1"),
         ({"pfc": True, "xoff": 4, "xon": 5}, "xon is 5; allowed with pfc: up to xoff, which is 4"),
+        ({"pfc": True, "xoff": 99, "headroom": 414}, "xoff is 99; allowed with pfc and a headroom of 414: up to 98"),
+        ({"pfc": True, "xoff": 1, "headroom": 914}, "headroom is 914 cells; allowed: 0 to 511"),
+        ({"pfc": True, "xoff": 1, "headroom": 256, "lanes": 2}, "headroom is 256 cells; allowed: 0 to 255"),
+        ({"headroom": 2.5}, "headroom is 2.5; allowed: whole numbers, 0 to 65535"),
         ({"pfc": None}, "pfc is None; allowed: False, True"),
     ],
 )
@@ -108,6 +112,11 @@ def test_a_configuration_that_cannot_be_is_named(given, said):
     with pytest.raises(ValueError) as e:
         SwitchConfig(**given)
     assert said in str(e.value)
+
+
+def test_a_headroom_that_fits_exactly_is_accepted():
+    assert SwitchConfig(pfc=True, xoff=98, headroom=414).quota == 512
+    assert SwitchConfig(xoff=512, headroom=512).headroom == 512  # without PFC nothing pauses
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -21,7 +21,8 @@ from models.switch_header import headers
 from models.switch_state import (
     ABORTED_CODE,
     CUT,
-    H_FLOW,
+    FLOW,
+    H_INFO,
     LONG,
     MALFORMED,
     NO_WAY,
@@ -212,8 +213,8 @@ def test_a_full_input_stops_its_stream():
 def test_flow_hash_is_crc_hqx():
     data = np.random.default_rng(1).integers(256, size=(50, 64), dtype=np.uint8)
     data[::2, 1] |= 3  # with a GRH the QP is further on
-    native = headers(SwitchConfig(seed=0x1D0F), data, np.full(50, 64))[:, H_FLOW]
-    roce = headers(SwitchConfig(seed=0x1D0F, roce=True), data, np.full(50, 64))[:, H_FLOW]
+    native = headers(SwitchConfig(seed=0x1D0F), data, np.full(50, 64))[:, H_INFO] & FLOW
+    roce = headers(SwitchConfig(seed=0x1D0F, roce=True), data, np.full(50, 64))[:, H_INFO] & FLOW
     for row, at_native, at_roce in zip(data.tolist(), native, roce, strict=True):
         at = 53 if row[1] & 3 == 3 else 13
         key = [0, row[4] >> 3, *row[2:4], *row[6:8], *row[at : at + 3], 0, 0, 0]
@@ -452,6 +453,16 @@ def test_a_port_comes_back_when_its_input_is_empty():
     outcome = go({0: [(20, frame(1, 1))]}, pause=[(0, 2), (99, 0)], port_up=[(0, UP), (30, UP & ~1), (40, UP)])
     # ok at 100, taken at 101: inside is 0 at 102, live at 103
     assert outcome.live == [(0, 0), (1, UP), (31, UP & ~1), (103, UP)]
+
+
+def test_a_port_comes_back_when_the_abort_beat_is_gone():
+    """O1: port 0 is dark for one cycle, between two beats of a frame, with nothing inside. Live is 0 at 31, where the
+    abort beat enters; it is decided at 36 and taken at 37, so that inside is 0 at 38."""
+    beats = np.concatenate((played((20, frame(1, 4))), played((80, frame(1, 1)))))
+    beats["cycle"] = [20, 21, 60, 61, 80]
+    outcome = go({0: beats}, port_up=[(0, UP), (30, UP & ~1), (31, UP)])
+    assert outcome.live == [(0, 0), (1, UP), (31, UP & ~1), (39, UP)]
+    assert events(outcome.free[0])[2] == (38, 1)
 
 
 # --- flow control by pause -------------------------------------------------------------------------------------------

@@ -32,9 +32,19 @@ module switch_global_regs (
         input wire [15:0] hwif_in_TABLES_groups_next,
         input wire [5:0] hwif_in_TABLES_addr_w_next,
         input wire [7:0] hwif_in_TABLES_max_beats_next,
+        input wire hwif_in_CONFIG_ERROR_headroom_hwset,
+        input wire hwif_in_CONFIG_ERROR_thresholds_hwset,
+        input wire hwif_in_CONFIG_ERROR_credit_hwset,
         input wire hwif_in_TABLE_INDEX_index_incr,
+        input wire [15:0] hwif_in_TABLE_READ_group_next,
+        input wire hwif_in_TABLE_READ_valid_next,
         input wire hwif_in_GROUP_INDEX_index_incr,
         input wire hwif_in_REFUSED_count_incr,
+        input wire [1:0] hwif_in_GROUP_READ_MODE_mode_next,
+        input wire hwif_in_GROUP_READ_MODE_written_next,
+        input wire [31:0] hwif_in_GROUP_READ_PORTS0_ports_next,
+        input wire [31:0] hwif_in_GROUP_READ_PORTS1_ports_next,
+        input wire [31:0] hwif_in_GROUP_READ_PORTS2_ports_next,
         output logic hwif_out_MODE_roce_value,
         output logic hwif_out_MODE_pfc_value,
         output logic hwif_out_MODE_credit_en_value,
@@ -45,6 +55,7 @@ module switch_global_regs (
         output logic [15:0] hwif_out_ECN_frames_value,
         output logic [15:0] hwif_out_CREDIT_cells_value,
         output logic [3:0] hwif_out_ADAPT_shift_value,
+        output logic [15:0] hwif_out_HEADROOM_cells_value,
         output logic [31:0] hwif_out_TABLE_INDEX_index_value,
         output logic [15:0] hwif_out_TABLE_ENTRY_group_value,
         output logic hwif_out_TABLE_ENTRY_valid_value,
@@ -101,6 +112,7 @@ module switch_global_regs (
     // Address Decode
     //--------------------------------------------------------------------------
     logic decoded_reg_strb_SCRATCH;
+    logic decoded_reg_strb_CONFIG_ERROR;
     logic decoded_reg_strb_MODE;
     logic decoded_reg_strb_PREFIX;
     logic decoded_reg_strb_SEED;
@@ -108,6 +120,7 @@ module switch_global_regs (
     logic decoded_reg_strb_ECN;
     logic decoded_reg_strb_CREDIT;
     logic decoded_reg_strb_ADAPT;
+    logic decoded_reg_strb_HEADROOM;
     logic decoded_reg_strb_TABLE_INDEX;
     logic decoded_reg_strb_TABLE_ENTRY;
     logic decoded_reg_strb_GROUP_INDEX;
@@ -133,6 +146,8 @@ module switch_global_regs (
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h10);
         decoded_reg_strb_SCRATCH = cpuif_req_masked & (cpuif_addr == 16'h14);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h14);
+        decoded_reg_strb_CONFIG_ERROR = cpuif_req_masked & (cpuif_addr == 16'h18);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h18);
         decoded_reg_strb_MODE = cpuif_req_masked & (cpuif_addr == 16'h20);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h20);
         decoded_reg_strb_PREFIX = cpuif_req_masked & (cpuif_addr == 16'h24);
@@ -147,10 +162,13 @@ module switch_global_regs (
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h34);
         decoded_reg_strb_ADAPT = cpuif_req_masked & (cpuif_addr == 16'h38);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h38);
+        decoded_reg_strb_HEADROOM = cpuif_req_masked & (cpuif_addr == 16'h3c);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h3c);
         decoded_reg_strb_TABLE_INDEX = cpuif_req_masked & (cpuif_addr == 16'h40);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h40);
         decoded_reg_strb_TABLE_ENTRY = cpuif_req_masked & (cpuif_addr == 16'h44);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h44);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h48);
         decoded_reg_strb_GROUP_INDEX = cpuif_req_masked & (cpuif_addr == 16'h50);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h50);
         decoded_reg_strb_GROUP_MODE = cpuif_req_masked & (cpuif_addr == 16'h54);
@@ -163,6 +181,10 @@ module switch_global_regs (
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h60);
         decoded_reg_strb_REFUSED = cpuif_req_masked & (cpuif_addr == 16'h64);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h64);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h70);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h74);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h78);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 16'h7c);
         decoded_err = ~is_valid_addr & decoded_req;
     end
 
@@ -178,6 +200,12 @@ module switch_global_regs (
     //--------------------------------------------------------------------------
     logic [31:0] field_combo_SCRATCH_word_next;
     logic field_combo_SCRATCH_word_load_next;
+    logic field_combo_CONFIG_ERROR_headroom_next;
+    logic field_combo_CONFIG_ERROR_headroom_load_next;
+    logic field_combo_CONFIG_ERROR_thresholds_next;
+    logic field_combo_CONFIG_ERROR_thresholds_load_next;
+    logic field_combo_CONFIG_ERROR_credit_next;
+    logic field_combo_CONFIG_ERROR_credit_load_next;
     logic field_combo_MODE_roce_next;
     logic field_combo_MODE_roce_load_next;
     logic field_combo_MODE_pfc_next;
@@ -198,6 +226,8 @@ module switch_global_regs (
     logic field_combo_CREDIT_cells_load_next;
     logic [3:0] field_combo_ADAPT_shift_next;
     logic field_combo_ADAPT_shift_load_next;
+    logic [15:0] field_combo_HEADROOM_cells_next;
+    logic field_combo_HEADROOM_cells_load_next;
     logic [31:0] field_combo_TABLE_INDEX_index_next;
     logic field_combo_TABLE_INDEX_index_load_next;
     logic [15:0] field_combo_TABLE_ENTRY_group_next;
@@ -218,6 +248,9 @@ module switch_global_regs (
     logic field_combo_REFUSED_count_load_next;
 
     logic [31:0] field_storage_SCRATCH_word_value;
+    logic field_storage_CONFIG_ERROR_headroom_value;
+    logic field_storage_CONFIG_ERROR_thresholds_value;
+    logic field_storage_CONFIG_ERROR_credit_value;
     logic field_storage_MODE_roce_value;
     logic field_storage_MODE_pfc_value;
     logic field_storage_MODE_credit_en_value;
@@ -228,6 +261,7 @@ module switch_global_regs (
     logic [15:0] field_storage_ECN_frames_value;
     logic [15:0] field_storage_CREDIT_cells_value;
     logic [3:0] field_storage_ADAPT_shift_value;
+    logic [15:0] field_storage_HEADROOM_cells_value;
     logic [31:0] field_storage_TABLE_INDEX_index_value;
     logic [15:0] field_storage_TABLE_ENTRY_group_value;
     logic field_storage_TABLE_ENTRY_valid_value;
@@ -258,6 +292,81 @@ module switch_global_regs (
         end else begin
             if(field_combo_SCRATCH_word_load_next) begin
                 field_storage_SCRATCH_word_value <= field_combo_SCRATCH_word_next;
+            end
+        end
+    end
+    // Field: switch_global.CONFIG_ERROR.headroom
+    always_comb begin
+        logic [0:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_CONFIG_ERROR_headroom_value;
+        load_next_c = '0;
+        if(hwif_in_CONFIG_ERROR_headroom_hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb_CONFIG_ERROR && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage_CONFIG_ERROR_headroom_value & ~(decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo_CONFIG_ERROR_headroom_next = next_c;
+        field_combo_CONFIG_ERROR_headroom_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_CONFIG_ERROR_headroom_value <= 1'h0;
+        end else begin
+            if(field_combo_CONFIG_ERROR_headroom_load_next) begin
+                field_storage_CONFIG_ERROR_headroom_value <= field_combo_CONFIG_ERROR_headroom_next;
+            end
+        end
+    end
+    // Field: switch_global.CONFIG_ERROR.thresholds
+    always_comb begin
+        logic [0:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_CONFIG_ERROR_thresholds_value;
+        load_next_c = '0;
+        if(hwif_in_CONFIG_ERROR_thresholds_hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb_CONFIG_ERROR && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage_CONFIG_ERROR_thresholds_value & ~(decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
+            load_next_c = '1;
+        end
+        field_combo_CONFIG_ERROR_thresholds_next = next_c;
+        field_combo_CONFIG_ERROR_thresholds_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_CONFIG_ERROR_thresholds_value <= 1'h0;
+        end else begin
+            if(field_combo_CONFIG_ERROR_thresholds_load_next) begin
+                field_storage_CONFIG_ERROR_thresholds_value <= field_combo_CONFIG_ERROR_thresholds_next;
+            end
+        end
+    end
+    // Field: switch_global.CONFIG_ERROR.credit
+    always_comb begin
+        logic [0:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_CONFIG_ERROR_credit_value;
+        load_next_c = '0;
+        if(hwif_in_CONFIG_ERROR_credit_hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb_CONFIG_ERROR && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage_CONFIG_ERROR_credit_value & ~(decoded_wr_data[2:2] & decoded_wr_biten[2:2]);
+            load_next_c = '1;
+        end
+        field_combo_CONFIG_ERROR_credit_next = next_c;
+        field_combo_CONFIG_ERROR_credit_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_CONFIG_ERROR_credit_value <= 1'h0;
+        end else begin
+            if(field_combo_CONFIG_ERROR_credit_load_next) begin
+                field_storage_CONFIG_ERROR_credit_value <= field_combo_CONFIG_ERROR_credit_next;
             end
         end
     end
@@ -501,6 +610,30 @@ module switch_global_regs (
         end
     end
     assign hwif_out_ADAPT_shift_value = field_storage_ADAPT_shift_value;
+    // Field: switch_global.HEADROOM.cells
+    always_comb begin
+        logic [15:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_HEADROOM_cells_value;
+        load_next_c = '0;
+        if(decoded_reg_strb_HEADROOM && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage_HEADROOM_cells_value & ~decoded_wr_biten[15:0])
+                | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo_HEADROOM_cells_next = next_c;
+        field_combo_HEADROOM_cells_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_HEADROOM_cells_value <= 16'h0;
+        end else begin
+            if(field_combo_HEADROOM_cells_load_next) begin
+                field_storage_HEADROOM_cells_value <= field_combo_HEADROOM_cells_next;
+            end
+        end
+    end
+    assign hwif_out_HEADROOM_cells_value = field_storage_HEADROOM_cells_value;
     // Field: switch_global.TABLE_INDEX.index
     always_comb begin
         logic [31:0] next_c;
@@ -755,7 +888,7 @@ module switch_global_regs (
             readback_data_var[31:0] = 32'h4d485357;
         end
         if(rd_mux_addr == 16'h4) begin
-            readback_data_var[15:0] = 16'h0;
+            readback_data_var[15:0] = 16'h1;
             readback_data_var[31:16] = 16'h1;
         end
         if(rd_mux_addr == 16'h8) begin
@@ -776,6 +909,11 @@ module switch_global_regs (
         end
         if(rd_mux_addr == 16'h14) begin
             readback_data_var[31:0] = field_storage_SCRATCH_word_value;
+        end
+        if(rd_mux_addr == 16'h18) begin
+            readback_data_var[0] = field_storage_CONFIG_ERROR_headroom_value;
+            readback_data_var[1] = field_storage_CONFIG_ERROR_thresholds_value;
+            readback_data_var[2] = field_storage_CONFIG_ERROR_credit_value;
         end
         if(rd_mux_addr == 16'h20) begin
             readback_data_var[0] = field_storage_MODE_roce_value;
@@ -801,12 +939,19 @@ module switch_global_regs (
         if(rd_mux_addr == 16'h38) begin
             readback_data_var[3:0] = field_storage_ADAPT_shift_value;
         end
+        if(rd_mux_addr == 16'h3c) begin
+            readback_data_var[15:0] = field_storage_HEADROOM_cells_value;
+        end
         if(rd_mux_addr == 16'h40) begin
             readback_data_var[31:0] = field_storage_TABLE_INDEX_index_value;
         end
         if(rd_mux_addr == 16'h44) begin
             readback_data_var[15:0] = field_storage_TABLE_ENTRY_group_value;
             readback_data_var[31] = field_storage_TABLE_ENTRY_valid_value;
+        end
+        if(rd_mux_addr == 16'h48) begin
+            readback_data_var[15:0] = hwif_in_TABLE_READ_group_next;
+            readback_data_var[31] = hwif_in_TABLE_READ_valid_next;
         end
         if(rd_mux_addr == 16'h50) begin
             readback_data_var[15:0] = field_storage_GROUP_INDEX_index_value;
@@ -825,6 +970,19 @@ module switch_global_regs (
         end
         if(rd_mux_addr == 16'h64) begin
             readback_data_var[31:0] = field_storage_REFUSED_count_value;
+        end
+        if(rd_mux_addr == 16'h70) begin
+            readback_data_var[1:0] = hwif_in_GROUP_READ_MODE_mode_next;
+            readback_data_var[31] = hwif_in_GROUP_READ_MODE_written_next;
+        end
+        if(rd_mux_addr == 16'h74) begin
+            readback_data_var[31:0] = hwif_in_GROUP_READ_PORTS0_ports_next;
+        end
+        if(rd_mux_addr == 16'h78) begin
+            readback_data_var[31:0] = hwif_in_GROUP_READ_PORTS1_ports_next;
+        end
+        if(rd_mux_addr == 16'h7c) begin
+            readback_data_var[31:0] = hwif_in_GROUP_READ_PORTS2_ports_next;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

@@ -24,6 +24,9 @@ module switch_port_regs (
 
         input wire hwif_in_STATUS_link_next,
         input wire hwif_in_STATUS_live_next,
+        input wire [15:0] hwif_in_CELLS_used_next,
+        input wire [15:0] hwif_in_CELLS_high_next,
+        input wire hwif_in_CELLS_high_we,
         input wire hwif_in_FRAMES_IN_count_incr,
         input wire hwif_in_BEATS_IN_count_incr,
         input wire hwif_in_FRAMES_OUT_count_incr,
@@ -39,7 +42,20 @@ module switch_port_regs (
         input wire hwif_in_LOST_count_incr,
         input wire hwif_in_MC_LOST_count_incr,
         input wire hwif_in_ECN_MARKED_count_incr,
-        output logic hwif_out_CTRL_enable_value
+        input wire hwif_in_PAUSING_count_incr,
+        input wire hwif_in_PAUSED_count_incr,
+        input wire hwif_in_WAITED_count_incr,
+        input wire [15:0] hwif_in_CREDITS01_even_next,
+        input wire [15:0] hwif_in_CREDITS01_odd_next,
+        input wire [15:0] hwif_in_CREDITS23_even_next,
+        input wire [15:0] hwif_in_CREDITS23_odd_next,
+        input wire [15:0] hwif_in_CREDITS45_even_next,
+        input wire [15:0] hwif_in_CREDITS45_odd_next,
+        input wire [15:0] hwif_in_CREDITS67_even_next,
+        input wire [15:0] hwif_in_CREDITS67_odd_next,
+        output logic hwif_out_CTRL_enable_value,
+        output logic [15:0] hwif_out_CELLS_high_value,
+        output logic hwif_out_CELLS_high_swmod
     );
 
     //--------------------------------------------------------------------------
@@ -86,6 +102,7 @@ module switch_port_regs (
     // Address Decode
     //--------------------------------------------------------------------------
     logic decoded_reg_strb_CTRL;
+    logic decoded_reg_strb_CELLS;
     logic decoded_reg_strb_FRAMES_IN;
     logic decoded_reg_strb_BEATS_IN;
     logic decoded_reg_strb_FRAMES_OUT;
@@ -101,6 +118,9 @@ module switch_port_regs (
     logic decoded_reg_strb_LOST;
     logic decoded_reg_strb_MC_LOST;
     logic decoded_reg_strb_ECN_MARKED;
+    logic decoded_reg_strb_PAUSING;
+    logic decoded_reg_strb_PAUSED;
+    logic decoded_reg_strb_WAITED;
     logic decoded_err;
     logic [7:0] decoded_addr;
     logic decoded_req;
@@ -114,6 +134,8 @@ module switch_port_regs (
         decoded_reg_strb_CTRL = cpuif_req_masked & (cpuif_addr == 8'h0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h4);
+        decoded_reg_strb_CELLS = cpuif_req_masked & (cpuif_addr == 8'h8);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h8);
         decoded_reg_strb_FRAMES_IN = cpuif_req_masked & (cpuif_addr == 8'h10);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h10);
         decoded_reg_strb_BEATS_IN = cpuif_req_masked & (cpuif_addr == 8'h14);
@@ -144,6 +166,16 @@ module switch_port_regs (
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h44);
         decoded_reg_strb_ECN_MARKED = cpuif_req_masked & (cpuif_addr == 8'h48);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h48);
+        decoded_reg_strb_PAUSING = cpuif_req_masked & (cpuif_addr == 8'h4c);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h4c);
+        decoded_reg_strb_PAUSED = cpuif_req_masked & (cpuif_addr == 8'h50);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h50);
+        decoded_reg_strb_WAITED = cpuif_req_masked & (cpuif_addr == 8'h54);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h54);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h60);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h64);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h68);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h6c);
         decoded_err = ~is_valid_addr & decoded_req;
     end
 
@@ -159,6 +191,8 @@ module switch_port_regs (
     //--------------------------------------------------------------------------
     logic field_combo_CTRL_enable_next;
     logic field_combo_CTRL_enable_load_next;
+    logic [15:0] field_combo_CELLS_high_next;
+    logic field_combo_CELLS_high_load_next;
     logic [31:0] field_combo_FRAMES_IN_count_next;
     logic field_combo_FRAMES_IN_count_load_next;
     logic [31:0] field_combo_BEATS_IN_count_next;
@@ -189,8 +223,15 @@ module switch_port_regs (
     logic field_combo_MC_LOST_count_load_next;
     logic [31:0] field_combo_ECN_MARKED_count_next;
     logic field_combo_ECN_MARKED_count_load_next;
+    logic [31:0] field_combo_PAUSING_count_next;
+    logic field_combo_PAUSING_count_load_next;
+    logic [31:0] field_combo_PAUSED_count_next;
+    logic field_combo_PAUSED_count_load_next;
+    logic [31:0] field_combo_WAITED_count_next;
+    logic field_combo_WAITED_count_load_next;
 
     logic field_storage_CTRL_enable_value;
+    logic [15:0] field_storage_CELLS_high_value;
     logic [31:0] field_storage_FRAMES_IN_count_value;
     logic [31:0] field_storage_BEATS_IN_count_value;
     logic [31:0] field_storage_FRAMES_OUT_count_value;
@@ -206,6 +247,9 @@ module switch_port_regs (
     logic [31:0] field_storage_LOST_count_value;
     logic [31:0] field_storage_MC_LOST_count_value;
     logic [31:0] field_storage_ECN_MARKED_count_value;
+    logic [31:0] field_storage_PAUSING_count_value;
+    logic [31:0] field_storage_PAUSED_count_value;
+    logic [31:0] field_storage_WAITED_count_value;
 
     // Field: switch_port.CTRL.enable
     always_comb begin
@@ -231,6 +275,34 @@ module switch_port_regs (
         end
     end
     assign hwif_out_CTRL_enable_value = field_storage_CTRL_enable_value;
+    // Field: switch_port.CELLS.high
+    always_comb begin
+        logic [15:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_CELLS_high_value;
+        load_next_c = '0;
+        if(hwif_in_CELLS_high_we) begin // HW Write - we
+            next_c = hwif_in_CELLS_high_next;
+            load_next_c = '1;
+        end else if(decoded_reg_strb_CELLS && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage_CELLS_high_value & ~decoded_wr_biten[31:16])
+                | (decoded_wr_data[31:16] & decoded_wr_biten[31:16]);
+            load_next_c = '1;
+        end
+        field_combo_CELLS_high_next = next_c;
+        field_combo_CELLS_high_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_CELLS_high_value <= 16'h0;
+        end else begin
+            if(field_combo_CELLS_high_load_next) begin
+                field_storage_CELLS_high_value <= field_combo_CELLS_high_next;
+            end
+        end
+    end
+    assign hwif_out_CELLS_high_value = field_storage_CELLS_high_value;
+    assign hwif_out_CELLS_high_swmod = decoded_reg_strb_CELLS && decoded_req_is_wr && |(decoded_wr_biten[31:16]);
     // Field: switch_port.FRAMES_IN.count
     always_comb begin
         logic [31:0] next_c;
@@ -636,6 +708,87 @@ module switch_port_regs (
             end
         end
     end
+    // Field: switch_port.PAUSING.count
+    always_comb begin
+        logic [31:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_PAUSING_count_value;
+        load_next_c = '0;
+        if(decoded_reg_strb_PAUSING && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage_PAUSING_count_value & ~decoded_wr_biten[31:0])
+                | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        if(hwif_in_PAUSING_count_incr) begin // increment
+            next_c = next_c + 32'h1;
+            load_next_c = '1;
+        end
+        field_combo_PAUSING_count_next = next_c;
+        field_combo_PAUSING_count_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_PAUSING_count_value <= 32'h0;
+        end else begin
+            if(field_combo_PAUSING_count_load_next) begin
+                field_storage_PAUSING_count_value <= field_combo_PAUSING_count_next;
+            end
+        end
+    end
+    // Field: switch_port.PAUSED.count
+    always_comb begin
+        logic [31:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_PAUSED_count_value;
+        load_next_c = '0;
+        if(decoded_reg_strb_PAUSED && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage_PAUSED_count_value & ~decoded_wr_biten[31:0])
+                | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        if(hwif_in_PAUSED_count_incr) begin // increment
+            next_c = next_c + 32'h1;
+            load_next_c = '1;
+        end
+        field_combo_PAUSED_count_next = next_c;
+        field_combo_PAUSED_count_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_PAUSED_count_value <= 32'h0;
+        end else begin
+            if(field_combo_PAUSED_count_load_next) begin
+                field_storage_PAUSED_count_value <= field_combo_PAUSED_count_next;
+            end
+        end
+    end
+    // Field: switch_port.WAITED.count
+    always_comb begin
+        logic [31:0] next_c;
+        logic load_next_c;
+        next_c = field_storage_WAITED_count_value;
+        load_next_c = '0;
+        if(decoded_reg_strb_WAITED && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage_WAITED_count_value & ~decoded_wr_biten[31:0])
+                | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        if(hwif_in_WAITED_count_incr) begin // increment
+            next_c = next_c + 32'h1;
+            load_next_c = '1;
+        end
+        field_combo_WAITED_count_next = next_c;
+        field_combo_WAITED_count_load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage_WAITED_count_value <= 32'h0;
+        end else begin
+            if(field_combo_WAITED_count_load_next) begin
+                field_storage_WAITED_count_value <= field_combo_WAITED_count_next;
+            end
+        end
+    end
 
     //--------------------------------------------------------------------------
     // Write response
@@ -663,6 +816,10 @@ module switch_port_regs (
         if(rd_mux_addr == 8'h4) begin
             readback_data_var[0] = hwif_in_STATUS_link_next;
             readback_data_var[1] = hwif_in_STATUS_live_next;
+        end
+        if(rd_mux_addr == 8'h8) begin
+            readback_data_var[15:0] = hwif_in_CELLS_used_next;
+            readback_data_var[31:16] = field_storage_CELLS_high_value;
         end
         if(rd_mux_addr == 8'h10) begin
             readback_data_var[31:0] = field_storage_FRAMES_IN_count_value;
@@ -708,6 +865,31 @@ module switch_port_regs (
         end
         if(rd_mux_addr == 8'h48) begin
             readback_data_var[31:0] = field_storage_ECN_MARKED_count_value;
+        end
+        if(rd_mux_addr == 8'h4c) begin
+            readback_data_var[31:0] = field_storage_PAUSING_count_value;
+        end
+        if(rd_mux_addr == 8'h50) begin
+            readback_data_var[31:0] = field_storage_PAUSED_count_value;
+        end
+        if(rd_mux_addr == 8'h54) begin
+            readback_data_var[31:0] = field_storage_WAITED_count_value;
+        end
+        if(rd_mux_addr == 8'h60) begin
+            readback_data_var[15:0] = hwif_in_CREDITS01_even_next;
+            readback_data_var[31:16] = hwif_in_CREDITS01_odd_next;
+        end
+        if(rd_mux_addr == 8'h64) begin
+            readback_data_var[15:0] = hwif_in_CREDITS23_even_next;
+            readback_data_var[31:16] = hwif_in_CREDITS23_odd_next;
+        end
+        if(rd_mux_addr == 8'h68) begin
+            readback_data_var[15:0] = hwif_in_CREDITS45_even_next;
+            readback_data_var[31:16] = hwif_in_CREDITS45_odd_next;
+        end
+        if(rd_mux_addr == 8'h6c) begin
+            readback_data_var[15:0] = hwif_in_CREDITS67_even_next;
+            readback_data_var[31:16] = hwif_in_CREDITS67_odd_next;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;
