@@ -81,14 +81,14 @@ def test_the_response_by_hand():
 def test_a_lane_of_the_fabrics_switches_reaches_two_metres():
     """The rest of the buffer still holds a largest frame before the pause."""
     for phy in PHYS:
-        assert headroom(2, phy=phy).cells + spec().integer("frame.max_beats") < spec().integer("switch.node_cells")
+        assert headroom(2, phy=phy).cells + spec().integer("frame.max_beats") < spec().integer("link.port_cells")
 
 
 def test_the_roce_profiles_threshold_leaves_the_headroom():
     """What the fabric's switches and NICs are set to holds all that can arrive over 2 m with the slower decoder."""
     room = headroom(2, phy="kp4", roce=True).cells
-    assert spec().integer("profile.roce.xoff") + room <= spec().integer("switch.node_cells")
-    assert spec().integer("profile.roce.xoff") <= thresholds(spec().integer("switch.node_cells"), room)[0]
+    assert spec().integer("profile.roce.xoff") + room <= spec().integer("link.port_cells")
+    assert spec().integer("profile.roce.xoff") <= thresholds(spec().integer("link.port_cells"), room)[0]
 
 
 def test_thresholds_leave_exactly_the_headroom():
