@@ -17,7 +17,7 @@ from tb.link.stimulus import LinkSequence
 ALONE = ("lost", "again", "fails", "last lost", "nack lost", "ack lost", "credits lost", "cut", "retrain", "burst")
 INSIDE = (
     "acks lost", "data lost", "data fails", "data again", "retrain a", "retrain b", "cut a", "cut b", "nack lost",
-    "all lost",
+    "all lost", "retrain at nack",
 )  # fmt: skip
 SPACE = 4200  # cycles between two scripts of a phase
 BURST = 24  # segments of a script
@@ -133,6 +133,10 @@ class Nested(Scripted):
                 self.window(
                     item, "b", back, int(rng.integers(1, 4)), {"lost": LOST, "fails": FAILS, "again": AGAIN}[kind[5:]]
                 )
+            elif kind == "retrain at nack":
+                link = item.info["link"]["b"]
+                wanted = at + link.phy_rx + spec().cycles("latency.link.verdict") + int(rng.integers(1, 12))
+                self.pulse(item, "b", "retrain", wanted, 1)
             elif kind.startswith("retrain"):
                 self.pulse(item, kind[-1], "retrain", begin, int(rng.integers(1, 4)))
             elif kind.startswith("cut"):
