@@ -70,6 +70,7 @@ from models.link_state import (
     R_PAUSED,
     R_SIG,
     S_ACKED,
+    S_AP,
     S_BACKLOG,
     S_COUNT,
     S_END,
@@ -77,6 +78,7 @@ from models.link_state import (
     S_RUN,
     S_TIMER_AT,
     S_WANT,
+    S_WP,
     UP,
     W_AT,
     W_COUNT,
@@ -212,6 +214,7 @@ def step(s: Any, i: int, t: int) -> None:
     state, up, reason = r[B_STATE], r[B_UP], r[B_REASON]
     on, n, acked, e = r[B_TX_ON], r[S_N], r[S_ACKED], r[R_E]
     wanted, runs, count = r[S_WANT], r[S_RUN], r[S_COUNT]
+    kept = r[S_AP] != r[S_WP]
     both, either = on != 0 and r[B_RX_ON] != 0, on != 0 or r[B_RX_ON] != 0
     out = s.line[i, t & (LINE - 1)]
     out[W_AT] = t
@@ -239,7 +242,7 @@ def step(s: Any, i: int, t: int) -> None:
     fell = r[R_SIG] != 0 and w[W_SIG] == 0
     r[R_SIG] = w[W_SIG]
     credits_known(s, i, t)
-    train(s, i, t, both, either, asked, fell, (n - 1 - acked) & M20)
+    train(s, i, t, both, either, asked, fell, (n - 1 - acked) & M20, kept)
 
     changes(s, i, t, state, up, reason)
     sig = 1 if state in (INIT, UP) else 0

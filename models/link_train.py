@@ -212,6 +212,18 @@ def _to_init(s: Any, i: int, t: int, resume: int) -> None:
 
 
 @inlined
+def _pauses_over(s: Any, i: int, t: int) -> None:
+    """F2, F3: pauses end with a session, and what was said of them is forgotten."""
+    r = s.r[i]
+    r[S_SAID] = 0
+    for v in range(s.p[i, P_LANES]):
+        s.lane[i, v, L_QUANTA] = 0
+    if r[R_PAUSED]:
+        r[R_PAUSED] = 0
+        note(s, i, t + 1, G_PAUSE, 0, 0)
+
+
+@inlined
 def _to_off(s: Any, i: int, t: int, lost: int) -> None:
     """B2."""
     r = s.r[i]
@@ -220,20 +232,19 @@ def _to_off(s: Any, i: int, t: int, lost: int) -> None:
         r[S_DISC] = 1
         r[S_FRAME] = 0
     fresh(s, i, t + 1)
-    if r[R_PAUSED]:
-        r[R_PAUSED] = 0
-        note(s, i, t + 1, G_PAUSE, 0, 0)
+    _pauses_over(s, i, t)
     r[B_RX_ON] = r[B_TX_ON] = r[B_UP] = 0
     r[B_STATE] = OFF
     r[B_AT] = t + 1
 
 
 @inlined
-def _to_retrain(s: Any, i: int, t: int) -> None:
-    """B7."""
+def _to_retrain(s: Any, i: int, t: int, kept: bool) -> None:
+    """B7; ``kept``: something is recorded."""
     r, p = s.r[i], s.p[i]
     event(s, i, t, E_RETRAIN, 0)
-    r[B_RETRAINS] += 1
+    r[B_RETRAINS] = r[B_RETRAINS] + 1 if kept else 0
+    _pauses_over(s, i, t)
     if p[P_ROCE] and r[S_FRAME]:
         r[S_DISC] = 1
         r[S_FRAME] = 0
@@ -245,10 +256,10 @@ def _to_retrain(s: Any, i: int, t: int) -> None:
 
 
 @inlined
-def train(s: Any, i: int, t: int, both: bool, either: bool, asked: int, fell: bool, lost: int) -> None:
-    """The state machine, at the end of a cycle. ``both``, ``either``: of rx_on and tx_on at ``t``; ``asked``: by the
-    set judged; ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``. All reasons of a cycle are
-    noted."""
+def train(s: Any, i: int, t: int, both: bool, either: bool, asked: int, fell: bool, lost: int, kept: bool) -> None:
+    """The state machine, at the end of a cycle. ``both``, ``either``: of rx_on and tx_on at ``t``; ``asked``: by
+    the set judged; ``fell``: `sig` fell behind the PHY; ``lost``: segments outstanding at ``t``; ``kept``: ap is
+    not wp at ``t``. All reasons of a cycle are noted."""
     r, p = s.r[i], s.p[i]
     state, spent = r[B_STATE], t + 1 - r[B_AT]
     if state == OFF:
@@ -259,7 +270,7 @@ def train(s: Any, i: int, t: int, both: bool, either: bool, asked: int, fell: bo
     again = asked == TO_RETRAIN or (state == UP and (fell or r[S_LIMIT] or r[I_REQ])) or (forgets and r[B_RESUME])
     anew = forgets and r[B_RESUME] == 0
     unanswered = state == INIT and spent >= p[P_INIT_TIME] and not both
-    stuck = again and p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]
+    stuck = again and kept and p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]
     off = r[I_ENABLE] == 0 or asked == TO_OFF or unanswered or stuck or anew
     if both and not off and not again:
         r[B_REASON] = 0
@@ -275,7 +286,7 @@ def train(s: Any, i: int, t: int, both: bool, either: bool, asked: int, fell: bo
     if off:
         _to_off(s, i, t, lost)
     elif again:
-        _to_retrain(s, i, t)
+        _to_retrain(s, i, t, kept)
     elif state == INIT and both:
         r[B_STATE] = UP
     elif state == RETRAIN and spent >= p[P_RETRAIN]:

@@ -39,7 +39,7 @@ package spec_pkg;
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
   localparam int PROFILE_ROCE_XOFF = 400;  // cells
   localparam int PROFILE_ROCE_XON = 272;  // cells
-  localparam int PFC_REFRESH = 4096;  // cycles
+  localparam int PFC_REFRESH = 512;  // cycles
   localparam int FEC_LLFEC_N = 272;  // count
   localparam int FEC_LLFEC_T = 7;  // count
   localparam int FEC_LLFEC_BYTES = 320;  // bytes

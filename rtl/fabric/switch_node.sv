@@ -89,6 +89,8 @@ module switch_node
 
   for (genvar p = 0; p < PORTS; p++) begin : g_port
     if (USED[p]) begin : g_link
+      wire [CABLE_W-1:0] from_cable;
+      assign from_cable = rx[p*CABLE_W+:CABLE_W];
       link #(
           .TAP({TAP, ".p", 8'(48 + p)})
       ) u_link (
@@ -98,7 +100,7 @@ module switch_node
           .m_axis_tvalid(i_valid[p]), .m_axis_tdata(i_data[p*512+:512]), .m_axis_tkeep(i_keep[p*64+:64]),
           .m_axis_tlast(i_last[p]), .m_axis_tuser(), .free_cells({6'd0, free_cells[p*2+:2]}),
           .m_credit(credit[p*8+:8]), .s_pause(pause_out[p]), .m_pause(pause_in[p]),
-          .up(port_up[p]), .drained(drained[p]), .tx(tx[p*CABLE_W+:CABLE_W]), .rx(rx[p*CABLE_W+:CABLE_W]),
+          .up(port_up[p]), .drained(drained[p]), .tx(tx[p*CABLE_W+:CABLE_W]), .rx(from_cable),
           .credits(), .state(), .reason(), .ev(), .lost()
       );
     end else begin : g_idle

@@ -68,7 +68,7 @@ module link
 
   // ---- bring-up --------------------------------------------------------------------------------------------
   wire fresh, sig, tx_on, rx_on, want_echo, sent_echo, in_init, enter_init, load_e, load_cells, resume, resumed;
-  wire retrains, downs, refused, give_up, progress;
+  wire retrains, downs, refused, give_up, progress, recorded;
   wire [35:0] echo, init, heard_word;
   wire [3:0] heard_kind;
   wire [9:0] far_cells;
@@ -79,7 +79,7 @@ module link
       .LANES(LANES)
   ) u_state (
       .clk(clk), .rst(rst), .cfg(cfg), .drained(drained), .retrain_req(retrain_req), .give_up(give_up),
-      .progress(progress), .rx_sig(got.sig), .heard_init(heard_kind[2]), .heard_echo(heard_kind[3]),
+      .progress(progress), .recorded(recorded), .rx_sig(got.sig), .heard_init(heard_kind[2]), .heard_echo(heard_kind[3]),
       .heard_word(heard_word), .e(e), .acked(acked), .sent_echo(sent_echo), .state(state), .fresh(fresh), .sig(sig),
       .up(up), .tx_on(tx_on), .rx_on(rx_on), .want_echo(want_echo), .echo(echo), .init(init), .in_init(in_init),
       .enter_init(enter_init), .load_e(load_e), .load_cells(load_cells), .far_cells(far_cells), .resume(resume),
@@ -120,7 +120,7 @@ module link
       .DATA_W(DATA_W),
       .LANES(LANES)
   ) u_pfc (
-      .clk(clk), .rst(rst), .fresh(fresh), .roce(c.roce), .tx_on(tx_on), .s_pause(s_pause), .sent(pfc_sent),
+      .clk(clk), .rst(rst), .forget(downs || retrains), .roce(c.roce), .tx_on(tx_on), .s_pause(s_pause), .sent(pfc_sent),
       .wanted(pfc_wanted), .frame(pfc_frame), .heard(v_pfc), .fields(pfc_class), .m_pause(m_pause)
   );
 
@@ -154,7 +154,7 @@ module link
       .heard((heard_kind[0] || heard_kind[1]) && !c.roce), .heard_nack(heard_kind[1]), .heard_seq(heard_word[35:16]),
       .resume(resume && !c.roce), .take(again_take), .valid(again_valid), .word(again_word), .running(running),
       .halt(halt), .restart(restart), .restart_s(restart_s), .room(room), .give_up(give_up),
-      .progress(progress), .acked(acked), .fate(fate), .events(replay_events)
+      .progress(progress), .recorded(recorded), .acked(acked), .fate(fate), .events(replay_events)
   );
 
   // ---- receive -----------------------------------------------------------------------------------------------------

@@ -67,8 +67,9 @@ module link_ctl
   wire d_init = in_init && since_init >= 7'(LINK_INIT_INTERVAL);
   wire talks = native && rx_on;
   wire d_nack = talks && nack_wanted;
-  wire d_ack = talks && !silent && (unacked >= 16'(LINK_ACK_SEGMENTS) || (unacked != '0 && since_ack >= 7'(LINK_ACK_INTERVAL))
-            || dup_wanted || age_ack >= 13'(LINK_REFRESH));
+  // The refresh does not stop in SILENT: it is what heals a lost NACK when the far end has nothing new to send.
+  wire d_ack = talks && (age_ack >= 13'(LINK_REFRESH) || (!silent && (unacked >= 16'(LINK_ACK_SEGMENTS)
+            || (unacked != '0 && since_ack >= 7'(LINK_ACK_INTERVAL)) || dup_wanted)));
   wire d_cf = talks && (many || (some && since_cf >= 7'(LINK_CREDIT_UPDATE_INTERVAL)) || age_cf >= 13'(LINK_REFRESH));
 
   assign sent_echo = slot && want_echo;

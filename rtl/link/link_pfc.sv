@@ -15,7 +15,7 @@ module link_pfc
 ) (
     input  wire              clk,      /// clock
     input  wire              rst,      /// synchronous reset, active high
-    input  wire              fresh,    /// state OFF
+    input  wire              forget,   /// last cycle before OFF or RETRAIN: no pause outlives it
     input  wire              roce,     /// profile
     input  wire              tx_on,    /// frames may leave
     /* verilator lint_off UNUSEDSIGNAL */  // lanes above the eighth have no class
@@ -39,12 +39,12 @@ module link_pfc
   assign wanted = roce && tx_on && (now != said || (said != '0 && age >= 13'(PFC_REFRESH)));
 
   always_ff @(posedge clk) begin
-    if (rst || fresh) begin
-      now  <= '0;
+    if (rst) now <= '0;
+    else if (now != s_pause[N-1:0]) now <= s_pause[N-1:0];
+    if (rst || forget) begin
       said <= '0;
       age  <= 13'd1;
     end else begin
-      if (now != s_pause[N-1:0]) now <= s_pause[N-1:0];
       if (sent) said <= now;
       if (sent) age <= 13'd1;
       else if (age < 13'(PFC_REFRESH)) age <= age + 13'd1;
@@ -86,7 +86,7 @@ module link_pfc
       wire [22:0] left = quanta < 23'(RATE) ? 23'd0 : quanta - 23'(RATE);
       wire [22:0] asked = {1'b0, fields[8+16*v+:16], 6'd0};
       always_ff @(posedge clk) begin
-        if (rst || fresh) begin
+        if (rst || forget) begin
           quanta     <= '0;
           m_pause[v] <= 1'b0;
         end else begin

@@ -40,6 +40,7 @@ module link_replay
     output wire          room,        /// a largest frame can be recorded
     output wire          give_up,     /// the limit is reached: train anew
     output wire          progress,    /// the far end has taken something
+    output wire          recorded,    /// something is not acknowledged
     output wire  [ 19:0] acked,       /// last number acknowledged
     output wire  [ 10:0] fate,        /// segments that are not acknowledged
     output wire  [  3:0] events       /// {NACK received, progress, time-out, replay}
@@ -131,6 +132,7 @@ module link_replay
 
   assign room = wp - ap + (AW + 1)'(M) <= (AW + 1)'(BEATS);
   assign progress = valid_ack;
+  assign recorded = !empty;
   assign acked = ack;
   assign fate = out[10:0];
   assign events = {nack, valid_ack, fires, begins};

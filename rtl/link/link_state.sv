@@ -17,6 +17,7 @@ module link_state
     input  wire         retrain_req,  /// train anew
     input  wire         give_up,      /// the replay limit is reached
     input  wire         progress,     /// the far end has taken something
+    input  wire         recorded,     /// something waits for it to be taken
     input  wire         rx_sig,       /// signal behind the PHY
     input  wire         heard_init,   /// INIT, one cycle behind the PHY's output
     input  wire         heard_echo,   /// ECHO, likewise
@@ -71,7 +72,7 @@ module link_state
   wire [19:0] ahead = e - heard_word[35:16];
   assign refused = judged && differs != '0;
   wire ok = judged && differs == '0 && !same;
-  wire anew = ok && far_resume && rx_on;  // it trains anew: so do we
+  wire anew = ok && far_resume && rx_on && (again || state == UP);  // it trains anew: so do we
   wire fits = ahead <= 20'h8_0000;
   wire bad_number = ok && far_resume && !rx_on && again && !fits && !c.roce;
   wire accept = ok && !rx_on && (far_resume ? again && (fits || c.roce) : !again);
@@ -84,7 +85,7 @@ module link_state
   wire far_restart = (ok && !far_resume && (again || rx_on)) || (forgets && !again);
   wire no_answer = state == INIT && timer >= c.init_timeout - 16'd1 && !(rx_on && tx_on);
   wire train = (state == UP && (sig_falls || give_up || retrain_req)) || anew || (forgets && again);
-  wire no_progress = train && !c.roce && retrain_cnt == 8'(LINK_RETRAIN_MAX);
+  wire no_progress = train && !c.roce && recorded && retrain_cnt == 8'(LINK_RETRAIN_MAX);
   wire to_off = state != OFF && (!c.enable || far_restart || bad_number || no_answer || no_progress);
   wire to_retrain = train && !to_off;
   wire to_init = (state == OFF && c.enable && drained && last_off) || (state == RETRAIN && last_off && !to_off);
@@ -139,7 +140,7 @@ module link_state
         if (state == UP) again <= 1'b0;
       end
 
-      if (progress || to_off) retrain_cnt <= '0;
+      if (progress || to_off || (to_retrain && !recorded)) retrain_cnt <= '0;
       else if (to_retrain && retrain_cnt != 8'(LINK_RETRAIN_MAX)) retrain_cnt <= retrain_cnt + 8'd1;
 
       // The reason stays until both directions are on.
