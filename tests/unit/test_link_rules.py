@@ -150,7 +150,8 @@ def test_one_credit_comes_back_in_time():
     assert cf[0]["leaves"] == max(shown + 4, ack + spec().cycles("link.ctl_spacing"))
     behind = int(cf[0]["leaves"]) + FLIGHT
     assert o.a.credit.tolist() == [(behind + 2, 0, 1)]
-    assert o.a.vector("credits") == [(0, 512), (FIRST + 1, 511), (behind + 1, 512)]
+    all_ = 16 * o.a.config.cfg.cells
+    assert o.a.vector("credits") == [(0, all_), (FIRST + 1, all_ - 1), (behind + 1, all_)]
 
 
 def test_native_frames_may_have_holes_and_roce_frames_not():

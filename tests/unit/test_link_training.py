@@ -32,7 +32,7 @@ def test_bring_up_to_the_cycle():
         assert x.state == [(0, OFF), (init, INIT), (on + 1, UP)]
         assert x.up == [(0, 0), (accepted, 1)]
         assert x.reason == [(0, 0)]
-        assert x.vector("credits")[:2] == [(0, 0), (accepted, 512)]
+        assert x.vector("credits")[:2] == [(0, 0), (accepted, 16 * x.config.cfg.cells)]
         assert x.sig == [(0, 0), (init + 1 + x.config.cfg.phy_tx + 3, 1)]
         kinds = [(int(r["leaves"]), int(r["word"]) >> 8 & 0xFF) for r in x.ctl][:4]
         # the second INIT is on its way before the echo is there, and is echoed too
