@@ -164,8 +164,8 @@ def _checked(config: SwitchConfig, frames: Sequence[Frames]) -> list[Frames]:
                 raise ValueError(f"{where} has {a.ndim} dimensions; allowed: one")
             if a.size and a.dtype.kind not in "iu":
                 raise ValueError(f"{where} has entries of type {a.dtype}; {said}")
-            wrong = np.flatnonzero((a < low) | (a > high)) if a.size else []
-            if len(wrong):
+            wrong = np.flatnonzero((a < low) | (a > high)) if a.size else np.zeros(0, np.int64)
+            if wrong.size:
                 raise ValueError(f"{where}[{wrong[0]}] is {a[wrong[0]]}; {said}")
             arrays[name] = a.astype(np.int64)
         rows = len(arrays["cycle"])
