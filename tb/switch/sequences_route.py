@@ -65,7 +65,7 @@ class PortEvents(SwitchSequence):
         s = self.shape
         item = self.begin("port_events", index, rng)
         roce = item.cfg["roce"]
-        dense = index >= self.denser
+        dense, last = index >= self.denser, index == self.phases - 1 >= self.denser
         everyone = (1 << s.ports) - 1
         modes = (BY_FLOW, SPRAY, ADAPTIVE, BY_FLOW, MULTICAST)
         ways = [
@@ -78,12 +78,14 @@ class PortEvents(SwitchSequence):
             alone = self.dest(item, rng, rng.integers(s.ports, size=n))
             dest = np.where(pick < len(ways), np.array(ways)[np.minimum(pick, len(ways) - 1)], alone)
             size = self.sizes(rng, n, "small" if dense or index % 2 else "mix", roce)
+            if last:  # sprayed frames that move behind refused ones take their turns
+                dest = np.where(rng.random(n) < 0.6, ways[1], dest)
             if dense:
                 size, dest = self._refused(item, rng, size, dest)
             b = item.info["batch"][i] = self.batch(item, rng, dest, size, load=0.7, gaps=0.3)
             if dense:
-                damage(rng, b, roce, 0.1)
-            kinds[i] = (pick == len(ways) - 1).astype(np.int64)
+                damage(rng, b, roce, 0.5 if last else 0.1)
+            kinds[i] = (dest == ways[-1]).astype(np.int64)
         item.info |= {"kinds": kinds, "good": False}
         at, down = self.start_at + int(rng.integers(100)), 0
         begin = at
@@ -94,7 +96,7 @@ class PortEvents(SwitchSequence):
             at += int(rng.integers(1, 90)) if rng.random() < 0.8 else 1
         item.info["port_up"].append((at + 300, everyone))
         self.slow(item, rng, 0.6, 0.3)
-        if dense and index < self.phases - 1:
+        if dense and not last:
             self._pauses(item, rng, begin, at + 200)
         if index % 3 == 1:
             self.credits(item, rng, slow=True)

@@ -145,7 +145,6 @@ def test_an_empty_window_is_refused():
         measure(SwitchConfig(), traffic(8, "uniform", 0.5, 100, 1), (50, 50))
 
 
-
 def frames(*columns: Any) -> Frames:
     """What the types would not let through, or lists."""
     return Frames(*columns)
