@@ -23,7 +23,7 @@ timing: ## longest path of a block's modules in FO4: [BLOCK=]
 	$(GO)
 bench: ## simulated cycles per second, beside a bare C++ harness: [BLOCK=]; or what a regression costs: WHAT=regress
 	$(GO)
-model: ## the switch's golden model alone, latency against load: [PORTS= LANES= ALLOC=1,4,5 LOAD=0.1,0.9 SIZE=64,1500 PATTERN= CYCLES= SEED= CELLS= EGRESS= DATA_W= SAF=1]
+model: ## the switch's golden model alone, latency against load: [PORTS= LANES= ALLOC=1,4,5 LOAD=0.1,0.9 SIZE=64,1500 PATTERN= CYCLES= SEED= CELLS= EGRESS= DATA_W= SAF=1 CABLE= PHY=llfec|kp4]
 	$(GO)
 compare: ## the same three-hop traffic, native against RoCE, beside the vendor's claim: [HOST=pcie|d2d SIZE=64,4096 LOAD=alone,half,full SEED=]
 	$(GO)

@@ -35,8 +35,9 @@ class SwitchConfig:
     ``xoff``, ``xon``: cells held of a lane, ``pfc`` wants 1 <= ``xoff`` and ``xon`` <= ``xoff``; ``headroom``: cells of
     a lane that can still arrive once it asked for a pause (models.pfc): ``pfc`` wants ``xoff`` + ``headroom`` up to
     ``cells`` / ``lanes``, None is not looked at, and the rules know nothing of it; ``ecn``: frames in a
-    queue, 0 off; ``credit_init``: cells of a lane at the far end of an output; ``adapt_shift``: log2 of the cells of a
-    step of the adaptive level.
+    queue, 0 off; ``credit_init``: cells of a lane at the far end of an output, ``credit_en`` wants more than
+    ``max_beats``, or no frame ever starts, unless ``starved`` says that this is meant; ``adapt_shift``: log2 of the
+    cells of a step of the adaptive level.
     """
 
     ports: int = 8
@@ -60,16 +61,17 @@ class SwitchConfig:
     credit_init: int = 0
     adapt_shift: int = 0
     headroom: int | None = None
+    starved: bool = False
 
     def __post_init__(self) -> None:
-        if self.data_bytes not in (64, 128):
-            raise ValueError(f"data_bytes is {self.data_bytes}; allowed: 64, 128")
+        if not isinstance(self.data_bytes, (int, np.integer)) or self.data_bytes not in (64, 128):
+            raise ValueError(f"data_bytes is {self.data_bytes!r}; allowed: 64, 128")
         for name, figure in (("cells", "link.buffer_cells"), ("egress", "switch.egress_beats")):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, spec().integer(figure))
         if self.max_beats is None:
             object.__setattr__(self, "max_beats", _largest_frame(self.data_bytes))
-        for name in ("saf", "roce", "pfc", "credit_en"):
+        for name in ("saf", "roce", "pfc", "credit_en", "starved"):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer, np.bool_)) or value not in (0, 1):
                 raise ValueError(f"{name} is {value!r}; allowed: False, True")
@@ -77,7 +79,7 @@ class SwitchConfig:
         word = (1 << 16) - 1
         for name, low, high in (
             ("headroom", 0, word),
-            ("ports", 2, 80), ("lanes", 1, 8), ("cells", 2, 1 << 24), ("max_beats", 1, 1 << 16), ("egress", 2, 1 << 16),
+            ("ports", 2, 80), ("lanes", 1, 8), ("cells", 2, 1 << 15), ("max_beats", 1, 255), ("egress", 2, 1 << 15),
             ("addr_w", 1, 21), ("groups", 2, 1 << 16), ("alloc", ROUND_ROBIN, ONE_FIFO),
             ("prefix", 0, (1 << 32) - 1), ("seed", 0, word), ("xoff", 0, word), ("xon", 0, word), ("ecn", 0, word),
             ("credit_init", 0, word), ("adapt_shift", 0, 15),
@@ -108,6 +110,11 @@ class SwitchConfig:
                     f"xoff is {self.xoff}; allowed with pfc and a headroom of {self.headroom}: up to {most}, the rest"
                     f" of the cells of a lane (cells / lanes, {self.quota})"
                 )
+        if self.credit_en and self.credit_init <= self.beats and not self.starved:
+            raise ValueError(
+                f"credit_init is {self.credit_init}; allowed with credit_en: above max_beats, which is {self.beats}, or"
+                " no frame ever starts"
+            )
         if self.alloc == ONE_FIFO and self.lanes != 1:
             raise ValueError(f"lanes is {self.lanes}; allowed with one FIFO an input: 1")
 

@@ -32,6 +32,7 @@ from models.switch_volume import Stimulus, joined, play
 
 Array = npt.NDArray[Any]
 _ROWS = 1 << 18
+_LAST_CYCLE = 1 << 40
 PATTERNS = ("uniform", "permutation", "diagonal", "hotspot", "incast", "bursty")
 
 
@@ -42,7 +43,8 @@ def latency() -> int:
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames of one input, in order: cycle from which the first beat is offered, output, beats."""
+    """Frames of one input, in order: cycle from which the first beat is offered, output, beats. Arrays or lists of
+    whole numbers, an entry a frame; cycles from 1 on, none below the one before."""
 
     cycle: Array
     output: Array
@@ -96,6 +98,8 @@ def traffic(
     for name, value, low in (("ports", ports, 2), ("cycles", cycles, 1), ("burst", burst, 1)):
         if value < low:
             raise ValueError(f"{name} is {value}; allowed: from {low}")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed is {seed!r}; allowed: whole numbers from 0")
     sizes = np.atleast_1d(np.asarray(size))
     if not sizes.size or sizes.dtype.kind not in "iu" or sizes.min() < 1:
         raise ValueError(f"size is {size!r}; allowed: whole numbers of beats from 1")
@@ -143,16 +147,63 @@ def jain(shares: Array) -> float:
     return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
 
 
+def _checked(config: SwitchConfig, frames: Sequence[Frames]) -> list[Frames]:
+    """The same as arrays of one type; ValueError names input, field and row of what cannot be."""
+    found = []
+    for i, f in enumerate(frames):
+        arrays = {}
+        for name, low, high in (
+            ("cycle", 1, _LAST_CYCLE), ("output", 0, config.ports - 1), ("beats", 1, config.beats),
+        ):  # fmt: skip
+            where, said = f"frames[{i}].{name}", f"allowed: whole numbers, {low} to {high}"
+            try:
+                a = np.asarray(getattr(f, name))
+            except ValueError:
+                raise ValueError(f"{where} has rows of several lengths; allowed: one dimension") from None
+            if a.ndim != 1:
+                raise ValueError(f"{where} has {a.ndim} dimensions; allowed: one")
+            if a.size and a.dtype.kind not in "iu":
+                raise ValueError(f"{where} has entries of type {a.dtype}; {said}")
+            wrong = np.flatnonzero((a < low) | (a > high)) if a.size else np.zeros(0, np.int64)
+            if wrong.size:
+                raise ValueError(f"{where}[{wrong[0]}] is {a[wrong[0]]}; {said}")
+            arrays[name] = a.astype(np.int64)
+        rows = len(arrays["cycle"])
+        for name, a in arrays.items():
+            if len(a) != rows:
+                raise ValueError(f"frames[{i}].{name} has {len(a)} rows; allowed: as many as cycle, {rows}")
+        back = np.flatnonzero(np.diff(arrays["cycle"]) < 0)
+        if len(back):
+            n, before = int(back[0]) + 1, arrays["cycle"][back[0]]
+            raise ValueError(
+                f"frames[{i}].cycle[{n}] is {arrays['cycle'][n]}; allowed: from that of the row before, {before}"
+            )
+        found.append(Frames(**arrays))
+    return found
+
+
+def _longest(frames: Sequence[Frames]) -> int:
+    """Cycles in which the frames are surely through, were they to go one by one: beats, latency and credits' way home,
+    twice that."""
+    last = max((int(f.cycle[-1]) for f in frames if len(f.cycle)), default=0)
+    beats, count = sum(int(f.beats.sum()) for f in frames), sum(len(f.beats) for f in frames)
+    return last + 2 * beats + 200 * count + 10_000
+
+
 def measure(
-    config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], max_cycles: int = 1 << 40
+    config: SwitchConfig, frames: Sequence[Frames], window: tuple[int, int], max_cycles: int | None = None
 ) -> Measured:
-    """Run ``frames`` to the end; ``window``: cycles in which departures are counted for the throughput.
+    """Run ``frames`` to the end; ``window``: cycles in which departures are counted for the throughput. ``max_cycles``:
+    a run that is longer raises Stuck; None: longer than these frames can take.
 
     Every output has a group of its own, whatever ``config`` says of groups. Frames come once all of these are set up,
     one a cycle: cycles here count from then on. Raises ValueError.
     """
     if len(frames) != config.ports:
         raise ValueError(f"frames has {len(frames)} entries; allowed: one an input, {config.ports}")
+    frames = _checked(config, frames)
+    if max_cycles is None:
+        max_cycles = _longest(frames)
     setup = config.ports
     width = (config.ports - 1).bit_length()
     config = replace(config, groups=max(config.groups, 1 << width), addr_w=max(config.addr_w, width))

@@ -59,7 +59,7 @@ class HotSpot(SwitchSequence):
         for i in range(s.ports):
             turn = np.array([cool_ports[(i + k) % len(cool_ports)] for k in range(n)])
             to_hot = np.arange(n) % 3 == 2
-            size = fit(rng.integers(64, 400, n), item.cfg["roce"])
+            size = fit(rng.integers(64, min(400, s.largest + 1), n), item.cfg["roce"])
             b = self.batch(item, rng, self.dest(item, rng, np.where(to_hot, hot, turn)), size, load=0.7)
             if not with_it:
                 for key in ("size", "dest", "lane", "cycle", "stated", "damage", "ecn", "grh", "flow"):

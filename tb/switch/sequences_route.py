@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from tb.common.uvm import PhaseItem
-from tb.switch.frames import fit
-from tb.switch.stimulus import ADAPTIVE, BY_FLOW, MULTICAST, SPRAY, SwitchSequence, mask
+from tb.switch.frames import Ints, fit
+from tb.switch.stimulus import ADAPTIVE, BY_FLOW, MULTICAST, SPRAY, SwitchSequence, damage, mask
 
 
 class Multicast(SwitchSequence):
@@ -52,15 +52,20 @@ class Multicast(SwitchSequence):
 
 
 class PortEvents(SwitchSequence):
-    """Ports go down and come up at random while frames enter, wait, cross and leave; groups of every mode."""
+    """Ports go down and come up at random while frames enter, wait, cross and leave; groups of every mode.
 
-    phases = 6
+    From phase 6 on some frames are refused as well, and but for the last phase inputs and outputs pause by lane.
+    """
+
+    phases = 10
+    denser = 6
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Several changes a phase; tables and groups change meanwhile in some."""
         s = self.shape
         item = self.begin("port_events", index, rng)
         roce = item.cfg["roce"]
+        dense, last = index >= self.denser, index == self.phases - 1 >= self.denser
         everyone = (1 << s.ports) - 1
         modes = (BY_FLOW, SPRAY, ADAPTIVE, BY_FLOW, MULTICAST)
         ways = [
@@ -68,22 +73,31 @@ class PortEvents(SwitchSequence):
         ]
         kinds = {}
         for i in range(s.ports):
-            n = 26
+            n = 60 if dense else 26
             pick = rng.integers(len(ways) + 2, size=n)
             alone = self.dest(item, rng, rng.integers(s.ports, size=n))
             dest = np.where(pick < len(ways), np.array(ways)[np.minimum(pick, len(ways) - 1)], alone)
-            size = self.sizes(rng, n, "small" if index % 2 else "mix", roce)
-            item.info["batch"][i] = self.batch(item, rng, dest, size, load=0.7, gaps=0.3)
-            kinds[i] = (pick == len(ways) - 1).astype(np.int64)
+            size = self.sizes(rng, n, "small" if dense or index % 2 else "mix", roce)
+            if last:  # sprayed frames that move behind refused ones take their turns
+                dest = np.where(rng.random(n) < 0.6, ways[1], dest)
+            if dense:
+                size, dest = self._refused(item, rng, size, dest)
+            b = item.info["batch"][i] = self.batch(item, rng, dest, size, load=0.7, gaps=0.3)
+            if dense:
+                damage(rng, b, roce, 0.5 if last else 0.1)
+            kinds[i] = (dest == ways[-1]).astype(np.int64)
         item.info |= {"kinds": kinds, "good": False}
         at, down = self.start_at + int(rng.integers(100)), 0
-        for _ in range(12):
+        begin = at
+        for _ in range(24 if dense else 12):
             flip = 1 << int(rng.integers(s.ports))
             down = down ^ flip if rng.random() < 0.7 else 0
             item.info["port_up"].append((at, everyone & ~down))
             at += int(rng.integers(1, 90)) if rng.random() < 0.8 else 1
         item.info["port_up"].append((at + 300, everyone))
         self.slow(item, rng, 0.6, 0.3)
+        if dense and not last:
+            self._pauses(item, rng, begin, at + 200)
         if index % 3 == 1:
             self.credits(item, rng, slow=True)
             item.cfg["gate"] = 1
@@ -93,6 +107,25 @@ class PortEvents(SwitchSequence):
         item.cfg["ecn_at"] = int(rng.integers(3))
         item.cfg["adapt_shift"] = int(rng.integers(7))
         return self.finish(item, rng)
+
+    def _refused(self, item: PhaseItem, rng: np.random.Generator, size: Ints, dest: Ints) -> tuple[Ints, Ints]:
+        """Some frames a beat too long, some for nowhere: moves in between must not take them for their own."""
+        s, throw = self.shape, rng.random(len(size))
+        long = int(fit((s.max_beats + 1) * s.data_bytes, item.cfg["roce"]))
+        nowhere = item.cfg["prefix"] << s.addr_w | item.info["free_indices"][0]
+        return np.where(throw < 0.03, long, size), np.where(throw > 0.95, nowhere, dest)
+
+    def _pauses(self, item: PhaseItem, rng: np.random.Generator, at: int, end: int) -> None:
+        """PFC with low thresholds; lanes of outputs paused at random, some of them while their port is down."""
+        s = self.shape
+        xoff = int(rng.integers(2, min(s.quota, 40)))
+        item.cfg |= {"pfc": 1, "xoff": xoff, "xon": int(rng.integers(xoff))}
+        state = 0
+        while at < end:
+            at += int(rng.integers(1, 60))
+            state ^= 1 << int(rng.integers(s.ports * s.lanes))
+            item.info["pause"].append((at, state))
+        item.info["pause"].append((end + 150, 0))
 
     def _rewrite(self, item: PhaseItem, rng: np.random.Generator, ways: list[int]) -> None:
         """Groups get other ports and become multicast, entries vanish and come back, while frames are decided; some

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from models.kernel import Stuck
 from models.switch_config import SwitchConfig
-from models.switch_traffic import measure, traffic
+from models.switch_traffic import Frames, measure, traffic
 from scripts import model
 from scripts.common import EXIT_FAIL, EXIT_PASS, UserError
 
@@ -127,6 +129,8 @@ def test_headroom_must_fit_into_each_lane():
         ({"cycles": 0}, "cycles is 0; allowed: from 1"),
         ({"ports": 1}, "ports is 1; allowed: from 2"),
         ({"burst": 0, "pattern": "bursty"}, "burst is 0; allowed: from 1"),
+        ({"seed": -1}, "seed is -1; allowed: whole numbers from 0"),
+        ({"seed": 1.5}, "seed is 1.5"),
         ({"pattern": "storm"}, "pattern is 'storm'; allowed: uniform, "),
     ],
 )
@@ -139,3 +143,44 @@ def test_traffic_that_cannot_be_is_refused(given, said):
 def test_an_empty_window_is_refused():
     with pytest.raises(ValueError, match="window is"):
         measure(SwitchConfig(), traffic(8, "uniform", 0.5, 100, 1), (50, 50))
+
+
+def frames(*columns: Any) -> Frames:
+    """What the types would not let through, or lists."""
+    return Frames(*columns)
+
+
+NONE = frames([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("cycle", "output", "beats", "said"),
+    [
+        ([1], [2], [1], "frames[0].output[0] is 2; allowed: whole numbers, 0 to 1"),
+        ([1, 2], [1, -1], [1, 1], "frames[0].output[1] is -1"),
+        ([1], [0.5], [1], "frames[0].output has entries of type float64; allowed: whole numbers, 0 to 1"),
+        ([1], [1], [67], "frames[0].beats[0] is 67; allowed: whole numbers, 1 to 66"),
+        ([1], [1], [0], "frames[0].beats[0] is 0"),
+        ([0], [1], [1], "frames[0].cycle[0] is 0; allowed: whole numbers, 1 to "),
+        ([float("nan")], [1], [1], "frames[0].cycle has entries of type float64"),
+        ([5, 1], [1, 1], [1, 1], "frames[0].cycle[1] is 1; allowed: from that of the row before, 5"),
+        ([1, 2], [1], [1, 1], "frames[0].output has 1 rows; allowed: as many as cycle, 2"),
+        ([[1]], [1], [1], "frames[0].cycle has 2 dimensions; allowed: one"),
+        ([1, [2]], [1], [1], "frames[0].cycle has rows of several lengths"),
+    ],
+)
+def test_frames_that_cannot_be_are_named(cycle, output, beats, said):
+    with pytest.raises(ValueError) as e:
+        measure(SwitchConfig(ports=2), [frames(cycle, output, beats), NONE], (0, 10))
+    assert said in str(e.value)
+
+
+def test_frames_may_be_lists():
+    found = measure(SwitchConfig(ports=2), [frames([1, 1], [1, 1], [66, 1]), NONE], (0, 300))
+    assert found.wait.tolist() == [0, 66]
+
+
+def test_a_run_that_cannot_end_ends():
+    config = SwitchConfig(ports=2, credit_en=True, credit_init=66, starved=True)
+    with pytest.raises(Stuck):
+        measure(config, [frames([1], [1], [1]), NONE], (0, 10))
