@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links that must not stay silent, go down or run on without reason: what a quiet end shows, and no fault in traffic."""
+"""Links that must not stay silent, go down or run on without reason: what a quiet end shows and traffic does not."""
 
 from __future__ import annotations
 
