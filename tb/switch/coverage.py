@@ -128,7 +128,17 @@ PORT = Group(
         Cross("event_by_down", ("event", "down"), points=("port_down",), never=[("falls", "none")],
               why="one is down when one falls"),
         Cross("event_by_profile", ("event", "profile"), points=("port_down",)),
+        Cover("lanes", each(1, 2, 4, 8), points=("port_down", "parameters")),
+        Cover("alloc", each("round robin", "iSLIP 1", "iSLIP 2", "iSLIP 3", "iSLIP 4", "wavefront"),
+              points=("port_down", "parameters")),
+        Cover("cells", [Bin("few", range(5)), Bin("some", range(5, 50)), Bin("half", range(50, 101))],
+              points=("port_down", "full_buffers")),
+        Cover("pfc", [Bin("back-pressure", False), Bin("pause", True)], points=("port_down", "pauses")),
         Cross("event_by_store", ("event", "store"), points=("port_down",)),
+        Cross("event_by_lanes", ("event", "lanes"), points=("port_down",)),
+        Cross("event_by_alloc", ("event", "alloc"), points=("port_down",)),
+        Cross("event_by_cells", ("event", "cells"), points=("port_down",)),
+        Cross("event_by_pfc", ("event", "pfc"), points=("port_down",)),
     ],
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from tb.common.coverage import Sample
 from tb.common.observe import cycles, held
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
-from tb.switch.coverage_frames import PROFILES
+from tb.switch.coverage_frames import ALLOCS, PROFILES
 from tb.switch.goals_flow import CODES
 from tb.switch.shape import Shape
 from tb.switch.stimulus import name
@@ -85,6 +85,8 @@ def ports(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     t = trace(ctx, phase)
     rows = phase.rows["live.evt"]
     state = bits_of(rows, s.ports).astype(np.int8)
+    free = bits_of(phase.rows["free.evt"], s.ports * s.lanes * 2).reshape(-1, s.ports, s.lanes, 2)
+    freed, freed_at = (free[..., 0] + 2 * free[..., 1]).sum(axis=2), phase.rows["free.evt"]["cycle"].astype(np.int64)
     for k in range(2, len(rows)):
         at = int(rows["cycle"][k])
         for p in np.flatnonzero(state[k] != state[k - 1]).tolist():
@@ -94,10 +96,15 @@ def ports(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             mid_out = bool(before >= 0 and not t.m[p]["flags"][before] & 1)
             seen = np.searchsorted(r["cycle"].astype(np.int64), at) - 1
             mid_in = bool(seen >= 0 and not r["flags"][seen] & 1)
+            came = r["cycle"][: seen + 1].astype(np.int64)  # those of a dark port are swallowed
+            came = came[state[np.searchsorted(rows["cycle"], came, "right") - 1, p] == 1]
+            cells = len(came) - int(freed[: np.searchsorted(freed_at, at), p].sum())
             yield {
                 "event": "falls" if fell else "comes back", "output": "in a frame" if mid_out else "between frames",
                 "input": "in a frame" if mid_in else "between frames", "store": _store(s),
-                "down": int((state[k] == 0).sum()), "profile": PROFILES[t.roce],
+                "down": int((state[k] == 0).sum()), "profile": PROFILES[t.roce], "lanes": s.lanes,
+                "alloc": ALLOCS[s.alloc], "cells": max(0, min(100, 100 * cells // s.cells)),
+                "pfc": bool(phase.item.cfg["pfc"]),
             }  # fmt: skip
 
 
