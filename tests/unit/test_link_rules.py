@@ -180,7 +180,7 @@ def test_pause_lasts_its_quanta():
     refresh = spec().cycles("pfc.refresh")
     a = end(roce=1, lanes=2, **SMALL)
     cycles = 100_000
-    passes = [101 + refresh * k + TX_OUT + 5 + CABLE for k in range(1, 30)]
+    passes = [101 + refresh * k + TX_OUT + 5 + CABLE for k in range(1, cycles // refresh + 1)]
     o = run(a, [], cycles=cycles, stim_a={"s_pause": [(100, 2)]}, stim_b={"errors": lost(passes)})
     assert o.a.tx["leaves"].tolist() == [101 + refresh * k for k in range((cycles - 102) // refresh + 1)]
     begin = 101 + FLIGHT + VERDICT + 1

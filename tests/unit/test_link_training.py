@@ -7,7 +7,7 @@ import pytest
 
 from models.link_volume import PhyErrors
 from models.spec import spec
-from tests.unit.link_kit import FIRST, FLIGHT, SMALL, VERDICT, end, frames_of, good, payload, run
+from tests.unit.link_kit import CABLE, FIRST, FLIGHT, SMALL, TX_OUT, VERDICT, end, frames_of, good, lost, payload, run
 
 OFF, INIT, UP, RETRAIN = range(4)
 R = 50  # cycles without signal
@@ -159,15 +159,18 @@ def test_down_in_the_middle_of_a_frame_ends_it():
 
 
 def test_retrains_without_progress_end():
-    """A quiet link that is asked again and again: after so many it gives up, says why, and comes up afresh."""
-    asks = [(400 * n + s, 1 - s) for n in range(1, LIMIT + 2) for s in range(2)]
-    o = run(end(retrain=R, init_timeout=2000, **SMALL), [], cycles=4000, stim_a={"retrain_req": asks})
+    """A segment that never arrives, and no replay allowed: after so many retrains the link gives up, says why, and comes
+    up afresh. The far end, which has nothing to lose, counts none."""
+    a = end(retrain=R, init_timeout=2000, replay_max=0, replay_timeout=400, **SMALL)
+    gone = {"errors": lost([FIRST + TX_OUT + 5 + CABLE])}
+    o = run(a, [payload(64)], cycles=6000, stim_b=gone)
     assert len(o.a.events(17)) == LIMIT
-    last = 400 * (LIMIT + 1) + 1
-    assert (last, OFF) in o.a.state
-    assert (last, NO_PROGRESS) in o.a.reason
-    assert o.a.state[-1][1] == UP
+    down = [cycle for cycle, state in o.a.state if state == OFF]
+    assert len(down) == 1
+    assert next(reason for cycle, reason in o.a.reason if cycle == down[0]) & NO_PROGRESS
+    assert o.a.state[-1][1] == o.b.state[-1][1] == UP
     assert o.a.reason[-1][1] == 0
+    assert [int(r["lost"]) for r in o.a.ev if r["number"] == 18] == [1]
 
 
 def test_progress_lets_it_retrain_for_ever():
