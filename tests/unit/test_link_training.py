@@ -159,7 +159,7 @@ def test_down_in_the_middle_of_a_frame_ends_it():
 
 
 def test_retrains_without_progress_end():
-    """A segment that never arrives, and no replay allowed: after so many retrains the link gives up, says why, and comes
+    """A segment that never arrives, no replay allowed: after so many retrains the link gives up, says why, and comes
     up afresh. The far end, which has nothing to lose, counts none."""
     a = end(retrain=R, init_timeout=2000, replay_max=0, replay_timeout=400, **SMALL)
     gone = {"errors": lost([FIRST + TX_OUT + 5 + CABLE])}
