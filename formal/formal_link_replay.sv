@@ -45,7 +45,7 @@ module formal_link_replay #(
   wire rec_last = last_beat || place == 8'(SEG - 1);
   wire take = go && valid && tx_on && !halt;
   wire [W-1:0] rec_word = {rec_last, dut.n};
-  link_replay #(.W(W), .M(M), .BEATS(BEATS)) dut (.progress(), .acked(), .fate(), .events(), .*);
+  link_replay #(.W(W), .M(M), .BEATS(BEATS)) dut (.progress(), .recorded(), .acked(), .fate(), .events(), .*);
 
   `FORMAL_START
   `FORMAL_STEADY(timeout, 16)

@@ -102,14 +102,14 @@ def test_nothing_to_run_is_no_success(tmp_path):
 def test_expected_failures_reach_their_jobs_only(tmp_path):
     path = tmp_path / "expected.toml"
     path.write_text(
-        '[[failure]]\nblock = "link"\ntest = "credits"\nsim = "icarus"\nreason = "known"\ndate = 2026-11-30\n'
+        '[[failure]]\nblock = "link"\ntest = "few_of_all"\nsim = "icarus"\nreason = "known"\ndate = 2026-11-30\n'
     )
     entries = profile.expected_failures(SPEC, path)
     p = profile.load(profile_file(tmp_path, 'blocks = ["link"]'), SPEC)
     one_seed = [entries[0].model_copy(update={"seed": 2})]
     assert {j.seed for j in jobs(p, one_seed, seeds=3) if j.expected} == {2}, "the seed counts too"
     marked = [j for j in jobs(p, entries) if j.expected]
-    assert marked and {(j.test, j.sim, j.expected) for j in marked} == {("credits", "icarus", "known")}
+    assert marked and {(j.test, j.sim, j.expected) for j in marked} == {("few_of_all", "icarus", "known")}
 
 
 @pytest.mark.parametrize(
