@@ -10,16 +10,12 @@ import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from models.spec import spec
 from models.switch_volume import simulate
 from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
-
-JUDGED = ("volume",)
-"""Tests, of the nightly and of `make bench`, that have to reach the speed-up."""
 
 
 @dataclass
@@ -67,11 +63,8 @@ def _speed(ctx: RunContext, phase: PhaseRecords) -> None:
     bench = _sums.run + _sums.read + _sums.compare
     result = Result(ctx.run_dir)
     ratio, target = round(bench / _sums.model, 1), spec().integer("target.model_speedup")
-    # make test times nothing: there it is a figure; a smaller switch costs the simulator less, the model hardly
-    large = ctx.param("PORTS", 8) >= 8
-    judged: dict[str, Any] = {"passed": ratio >= target} if ctx.test in JUDGED and large else {}
     result.figure(
-        "model_speedup", ratio, "ratio", target=target, simulator=ctx.sim, **judged,
+        "model_speedup", ratio, "ratio", target=target, simulator=ctx.sim,
         counted="bench: run, read, compare; model: simulate, compiled", run_s=round(_sums.run, 2),
         read_s=round(_sums.read, 2), compare_s=round(_sums.compare, 2), model_s=round(_sums.model, 3),
         packets=_sums.packets, cycles=_sums.cycles,
