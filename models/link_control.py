@@ -62,7 +62,6 @@ from models.link_state import (
     P_ROCE,
     P_SPACING,
     R_E,
-    R_SILENT,
     S_BACKLOG,
     UP,
     W_CTL_OFF,
@@ -119,7 +118,7 @@ def choose(s: Any, i: int, t: int) -> bool:
         else:
             since = t - r[K_ACK_AT]
             wish = r[K_UNACKED] >= p[P_ACKS] or (r[K_UNACKED] > 0 and since >= p[P_ACK_INT]) or r[K_DUP] != 0
-            ack = (r[R_SILENT] == 0 and wish) or t - r[K_ACK_REF] >= p[P_REFRESH]
+            ack = wish or t - r[K_ACK_REF] >= p[P_REFRESH]
             most = 0
             for v in range(p[P_LANES]):
                 most = max(most, s.lane[i, v, L_UNSAID])

@@ -15,6 +15,7 @@ import numpy as np
 from models.link_config import LinkConfig, cable_cycles
 from models.link_state import E_BAD, E_REPLAY, E_RETRAIN, E_TIMEOUT
 from models.link_volume import EndStimulus, LinkStimulus, PhyErrors, simulate_link
+from models.spec import spec
 
 WARM = 10
 """A share of one in so many of the cycles is not counted."""
@@ -50,7 +51,7 @@ def measure(
 ) -> Measured:  # fmt: skip
     """Both ends alike, ``load`` of the line offered to each in frames of ``size`` bytes; ``errors`` in both directions
     (models/fec.py makes thresholds), with seeds of their own."""
-    rate = 50 * config.data_w // 512
+    rate = spec().integer("link.rate_bytes") * config.data_w // 512
     step = size / (rate * load)
     count = int(cycles / step)
     at = (1 + np.arange(count) * step).astype(np.int64).tolist()

@@ -243,7 +243,7 @@ def _to_retrain(s: Any, i: int, t: int, kept: bool) -> None:
     """B7; ``kept``: something is recorded."""
     r, p = s.r[i], s.p[i]
     event(s, i, t, E_RETRAIN, 0)
-    r[B_RETRAINS] = r[B_RETRAINS] + 1 if kept else 0
+    r[B_RETRAINS] += int(kept)
     _pauses_over(s, i, t)
     if p[P_ROCE] and r[S_FRAME]:
         r[S_DISC] = 1
@@ -270,7 +270,7 @@ def train(s: Any, i: int, t: int, both: bool, either: bool, asked: int, fell: bo
     again = asked == TO_RETRAIN or (state == UP and (fell or r[S_LIMIT] or r[I_REQ])) or (forgets and r[B_RESUME])
     anew = forgets and r[B_RESUME] == 0
     unanswered = state == INIT and spent >= p[P_INIT_TIME] and not both
-    stuck = again and kept and p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]
+    stuck = again and p[P_ROCE] == 0 and r[B_RETRAINS] >= p[P_RETRAINS]
     off = r[I_ENABLE] == 0 or asked == TO_OFF or unanswered or stuck or anew
     if both and not off and not again:
         r[B_REASON] = 0

@@ -53,7 +53,6 @@ from models.link_state import (
     R_PAUSED,
     R_QHEAD,
     R_QTAIL,
-    R_SILENT,
     R_VERDICTS,
     S_ACKED,
     S_AP,
@@ -111,11 +110,10 @@ def _sets(s: Any, i: int, t: int) -> int:
     best = FOREVER
     if r[B_RX_ON] == 0 or p[P_ROCE]:
         return best
-    if r[R_SILENT] == 0:
-        if r[K_DUP] or r[K_UNACKED] >= p[P_ACKS]:
-            best = first
-        elif r[K_UNACKED]:
-            best = max(first, r[K_ACK_AT] + p[P_ACK_INT])
+    if r[K_DUP] or r[K_UNACKED] >= p[P_ACKS]:
+        best = first
+    elif r[K_UNACKED]:
+        best = max(first, r[K_ACK_AT] + p[P_ACK_INT])
     for v in range(p[P_LANES]):
         u = (s.lane[i, v, L_CF] - s.lane[i, v, L_SAID]) & M15
         if u >= p[P_CF_CELLS]:

@@ -87,14 +87,14 @@ module link
   );
 
   // ---- control sets ------------------------------------------------------------------------------------------
-  wire silent, v_taken, v_nack, v_dup, many, some, sent_cf, sent_nack, ctl_send, cf_valid;
+  wire v_taken, v_nack, v_dup, many, some, sent_cf, sent_nack, ctl_send, cf_valid;
   wire [39:0] cf_words, cf_heard;
   wire [63:0] ctl_set;
 
   link_ctl u_ctl (
       .clk(clk), .rst(rst), .fresh(fresh), .native(!c.roce), .rx_on(rx_on), .resumed(resumed), .want_echo(want_echo),
       .echo(echo), .in_init(in_init), .enter_init(enter_init), .init(init), .sent_echo(sent_echo), .e(e),
-      .silent(silent), .v_taken(v_taken), .v_nack(v_nack), .v_dup(v_dup), .many(many), .some(some),
+      .v_taken(v_taken), .v_nack(v_nack), .v_dup(v_dup), .many(many), .some(some),
       .cf_words(cf_words), .sent_cf(sent_cf), .sent_nack(sent_nack), .send(ctl_send), .set(ctl_set),
       .in_valid(got.ctl_valid), .in_set(got.ctl), .cf_valid(cf_valid), .cf_heard(cf_heard), .h_kind(heard_kind),
       .h_word(heard_word)
@@ -166,7 +166,7 @@ module link
   ) u_rx (
       .clk(clk), .rst(rst), .roce(c.roce), .rx_on(rx_on), .up(up), .load_e(load_e), .e_init(e_init),
       .in_valid(got.valid), .in_first(got.first), .in_last(got.last), .in_trailer(got.trailer),
-      .in_keep(mac_rx[DATA_W+:BB]), .in_data(mac_rx[DATA_W-1:0]), .e(e), .silent(silent), .v_taken(v_taken),
+      .in_keep(mac_rx[DATA_W+:BB]), .in_data(mac_rx[DATA_W-1:0]), .e(e), .v_taken(v_taken),
       .v_nack(v_nack), .v_dup(v_dup), .v_pfc(v_pfc), .pfc_class(pfc_class), .v_events(rx_events),
       .m_axis_tvalid(m_axis_tvalid), .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep),
       .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser), .ev_frame(ev_frame)

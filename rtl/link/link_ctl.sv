@@ -23,7 +23,6 @@ module link_ctl
     output wire         sent_echo,  /// the ECHO leaves
     // retry, receiver's side
     input  wire [ 19:0] e,          /// number expected
-    input  wire         silent,     /// state SILENT
     input  wire         v_taken,    /// a segment is taken
     input  wire         v_nack,     /// a NACK is wanted
     input  wire         v_dup,      /// a duplicate wants an ACK
@@ -67,9 +66,9 @@ module link_ctl
   wire d_init = in_init && since_init >= 7'(LINK_INIT_INTERVAL);
   wire talks = native && rx_on;
   wire d_nack = talks && nack_wanted;
-  // The refresh does not stop in SILENT: it is what heals a lost NACK when the far end has nothing new to send.
-  wire d_ack = talks && (age_ack >= 13'(LINK_REFRESH) || (!silent && (unacked >= 16'(LINK_ACK_SEGMENTS)
-            || (unacked != '0 && since_ack >= 7'(LINK_ACK_INTERVAL)) || dup_wanted)));
+  // In SILENT only the refresh is ever due (a NACK goes first and leaves nothing to acknowledge): it heals a lost NACK.
+  wire d_ack = talks && (unacked >= 16'(LINK_ACK_SEGMENTS) || (unacked != '0 && since_ack >= 7'(LINK_ACK_INTERVAL))
+            || dup_wanted || age_ack >= 13'(LINK_REFRESH));
   wire d_cf = talks && (many || (some && since_cf >= 7'(LINK_CREDIT_UPDATE_INTERVAL)) || age_cf >= 13'(LINK_REFRESH));
 
   assign sent_echo = slot && want_echo;

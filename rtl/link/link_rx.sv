@@ -27,7 +27,6 @@ module link_rx
     input  wire  [    BB-1:0] in_keep,        /// valid bytes
     input  wire  [DATA_W-1:0] in_data,        /// bytes, first one lowest
     output logic [      19:0] e,              /// number expected
-    output logic              silent,         /// state SILENT, else ACKS
     output logic              v_taken,        /// verdict: segment taken (native)
     output logic              v_nack,         /// verdict: a NACK is wanted
     output logic              v_dup,          /// verdict: duplicate in state ACKS, an ACK is wanted
@@ -158,6 +157,7 @@ module link_rx
   end
 
   // ---- r+3: verdict ----------------------------------------------------------------------------------
+  logic silent;  // state SILENT, else ACKS
   wire judged = end3 && rx_on;
   wire good = ok3 && !stray3 && !long3;
   wire [19:0] back = e - num3;  // how far behind

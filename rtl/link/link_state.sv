@@ -85,7 +85,7 @@ module link_state
   wire far_restart = (ok && !far_resume && (again || rx_on)) || (forgets && !again);
   wire no_answer = state == INIT && timer >= c.init_timeout - 16'd1 && !(rx_on && tx_on);
   wire train = (state == UP && (sig_falls || give_up || retrain_req)) || anew || (forgets && again);
-  wire no_progress = train && !c.roce && recorded && retrain_cnt == 8'(LINK_RETRAIN_MAX);
+  wire no_progress = train && !c.roce && retrain_cnt == 8'(LINK_RETRAIN_MAX);
   wire to_off = state != OFF && (!c.enable || far_restart || bad_number || no_answer || no_progress);
   wire to_retrain = train && !to_off;
   wire to_init = (state == OFF && c.enable && drained && last_off) || (state == RETRAIN && last_off && !to_off);
@@ -140,8 +140,8 @@ module link_state
         if (state == UP) again <= 1'b0;
       end
 
-      if (progress || to_off || (to_retrain && !recorded)) retrain_cnt <= '0;
-      else if (to_retrain && retrain_cnt != 8'(LINK_RETRAIN_MAX)) retrain_cnt <= retrain_cnt + 8'd1;
+      if (progress || to_off) retrain_cnt <= '0;
+      else if (to_retrain && recorded && retrain_cnt != 8'(LINK_RETRAIN_MAX)) retrain_cnt <= retrain_cnt + 8'd1;
 
       // The reason stays until both directions are on.
       if (rx_on && tx_on && !to_off && !to_retrain) reason <= '0;

@@ -25,7 +25,6 @@ from tb.fabric import layout, waterfall
 from tb.fabric.experiment import Experiment, Message, Topology, phase_item
 from tb.fabric.scenarios import TARGETS
 
-QUIET = 2000  # cycles; a largest frame that is stored four times on its way is out of sight for half as long
 SOURCES = 0x1000  # messages lie from here on in the sender's data, targets as in tb.fabric.scenarios
 
 
@@ -134,6 +133,5 @@ class Cases(PhaseSequence):
         roce = self.ctx.option("profile", "native") == "roce"
         case = self.cases[index]
         item = phase_item(experiment(case, rng, roce=roce, host=self.ctx.option("host", "pcie")))
-        item.quiet = QUIET
         item.info["case"] = case
         return item

@@ -49,9 +49,7 @@ class Pauses(LinkSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """0, 1: random pauses. 2: a pause beyond its refresh. 3: quanta that run out by themselves."""
         s = self.shape
-        item = self.begin(
-            "pauses", index, roce=1, metres=(2, 50)[index % 2], fec=FECS[index // 2], gate=int(index < 3 or 1)
-        )
+        item = self.begin("pauses", index, roce=1, metres=(2, 50)[index % 2], fec=FECS[index // 2], gate=1)
         lanes = s.lanes_a
         for x in ENDS:
             n = 15 * self.ctx.option("load", 4)

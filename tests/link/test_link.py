@@ -11,6 +11,7 @@ from tb.common.uvm import PhaseTest
 from tb.link.env import plan
 from tb.link.sequences_basic import CutThrough, Latency, LineRate, Random, Starved
 from tb.link.sequences_faults import Alone, Nested, Storm
+from tb.link.sequences_quiet import Quiet
 from tb.link.sequences_roce import BadFrames, Headroom, Pauses
 from tb.link.sequences_state import BringUp, Refusals, ReplayLimit, Restart
 from tb.link.sequences_volume import Codes, Outages, Sweep, Volume
@@ -106,6 +107,13 @@ class replay_limit(LinkTest):
     """Replays, retrains, down."""
 
     sequences = (ReplayLimit,)
+
+
+@pyuvm.test()
+class quiet(LinkTest):
+    """Faults on a wire on which nothing new is sent."""
+
+    sequences = (Quiet,)
 
 
 @pyuvm.test()
