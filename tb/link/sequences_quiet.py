@@ -80,9 +80,9 @@ class Quiet(LinkSequence):
         item = self.begin("swallowed_pause", 4, roce=1)
         self.both(item, retrain=self.there_and_back(item) + 1)
         timed = item.info["timed"]
-        timed["b"]["pause"] = [(3000, 1), (6000, 0)]
-        at = 3000 + int(rng.integers(20, 120))
-        timed["a"]["retrain"] = [(at, 1), (at + 1, 0)]
+        # a trains anew, hears nothing; b says the pause before it sees that, late enough for its refresh to come later
+        timed["a"]["retrain"] = [(3000, 1), (3001, 0)]
+        timed["b"]["pause"] = [(3000 + int(rng.integers(70, 90)), 1), (6000, 0)]
         roce = item.info["link"]["a"].roce
         self.batch(item, rng, "a", self.sizes(rng, 60, "mix", roce), at=2000, idle=0.5)
         item.info["lossy"] = bool(roce)
