@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.link_jit import inlined
+from models.jit import inlined
 from models.link_log import event, note
 from models.link_state import (
     ACK,

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from models.jit import inlined
 from models.link_control import choose, credit_said, credits_given, credits_known, freed, unsaid
 from models.link_crc import START, share
-from models.link_jit import compiled, inlined
+from models.link_jit import compiled
 from models.link_log import note
 from models.link_receive import arrive, deliver, judge
 from models.link_send import pool_row, send, timer

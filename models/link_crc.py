@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.link_jit import compiled, inlined
+from models.jit import inlined
+from models.link_jit import compiled
 
 Array = npt.NDArray[Any]
 

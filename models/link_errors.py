@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from models.link_jit import compiled, inlined
+from models.jit import inlined
+from models.link_jit import compiled
 from models.phy_errors import (
     ON,
     PHY_FAILED,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from models.jit import inlined
 from models.link_crc import RESIDUE, START, add, with_header
-from models.link_jit import inlined
 from models.link_log import event, note, note_m
 from models.link_state import (
     B_RX_ON,

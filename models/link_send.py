@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from models.jit import inlined
 from models.link_crc import START, add, share, with_header
-from models.link_jit import inlined
 from models.link_log import event, note_out
 from models.link_state import (
     B_TX_ON,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.link_jit import inlined
+from models.jit import inlined
 from models.link_send import pause_wanted
 from models.link_state import (
     B_RX_ON,

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from models.jit import inlined
 from models.spec import spec
-from models.switch_jit import inlined
 
 Array = npt.NDArray[Any]
 

@@ -8,11 +8,12 @@ They are written down at once; counters run ahead, and are made exact for who ha
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_exact import drain, returned, taken_at
 from models.switch_exit import marks, pattern
 from models.switch_forward import free_cell
 from models.switch_index import lane, ports_of
-from models.switch_jit import ONE, ZERO, bit, inlined, known, lowest
+from models.switch_jit import ONE, ZERO, bit, known, lowest
 from models.switch_queue import drop_frame, log, release
 from models.switch_state import (
     BUSY_IN,

@@ -7,9 +7,10 @@ is handed to :func:`models.switch_queue.match` as it is found. Two arbiters are 
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_config import ONE_FIFO, ROUND_ROBIN, WAVEFRONT, WRONG_POINTER
 from models.switch_index import queue
-from models.switch_jit import ONE, ZERO, bit, first_from, has, inlined, known, lowest
+from models.switch_jit import ONE, ZERO, bit, first_from, has, known, lowest
 from models.switch_queue import match
 from models.switch_state import (
     ACCEPT,

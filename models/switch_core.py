@@ -7,12 +7,13 @@ beats, counters and ports' states become visible by being written after all who 
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_ahead import drops, takes_ahead
 from models.switch_entrance import due, entrances, gates, gates_settled
 from models.switch_exit import credits_out, exits, lives, lives_settle, settle, takes
 from models.switch_forward import decisions, moves, pauses, stages
 from models.switch_index import lane
-from models.switch_jit import ZERO, compiled, empty, inlined
+from models.switch_jit import ZERO, compiled, empty
 from models.switch_match import match_all
 from models.switch_state import (
     ALL,

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_ahead import follow
 from models.switch_exact import closed, full
 from models.switch_index import lane, piped
-from models.switch_jit import ONE, ZERO, bit, empty, has, inlined, known, lowest
+from models.switch_jit import ONE, ZERO, bit, empty, has, known, lowest
 from models.switch_queue import new_frame
 from models.switch_state import (
     ABORT,

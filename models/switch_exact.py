@@ -4,8 +4,9 @@ of a frame in them at once, so they never promise too much; who finds too little
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_index import lane
-from models.switch_jit import has, inlined, known
+from models.switch_jit import has, known
 from models.switch_state import (
     BOOKED,
     BUSY_IN,

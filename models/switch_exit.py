@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from models.jit import inlined
 from models.switch_forward import free_cell
 from models.switch_index import lane, ports_of, queue
-from models.switch_jit import ONE, ZERO, bit, empty, has, inlined, known, lowest
+from models.switch_jit import ONE, ZERO, bit, empty, has, known, lowest
 from models.switch_queue import drop_frame, log, release
 from models.switch_state import (
     ABORT,

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_exact import used_of
 from models.switch_index import cell, lane, piped, ports_of
-from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, inlined, known, lowest, nth, ones
+from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, known, lowest, nth, ones
 from models.switch_queue import drop_frame, join, leave, log
 from models.switch_state import (
     ABORT,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from models.jit import inlined
 from models.switch_config import SwitchConfig
-from models.switch_jit import compiled, inlined, ones
+from models.switch_jit import compiled, ones
 from models.switch_state import H_BEATS, H_DEST, H_INFO, INFO_BAD, INFO_ECT, INFO_LANE, INFO_NEED, NEVER, NH
 
 Array = npt.NDArray[Any]

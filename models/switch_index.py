@@ -6,7 +6,8 @@ An array of several dimensions would have its widths looked up and multiplied at
 
 from __future__ import annotations
 
-from models.switch_jit import inlined, known
+from models.jit import inlined
+from models.switch_jit import known
 from models.switch_state import MOST, NF, NL, NP, NQ, Shape
 
 _LANES = 8

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_alloc import allocate
 from models.switch_exact import booked, credit
 from models.switch_index import cell, lane, ports_of, queue
-from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, inlined, known, lowest
+from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, known, lowest
 from models.switch_queue import discard, hold, leave, log
 from models.switch_state import (
     ALL,

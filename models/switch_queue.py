@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from models.jit import inlined
 from models.switch_index import cell, queue
-from models.switch_jit import bit, has, inlined, known
+from models.switch_jit import bit, has, known
 from models.switch_state import (
     BUSY_IN,
     BUSY_OUT,
