@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -16,47 +15,19 @@ import numpy as np
 from models.phy_errors import PhyErrors
 from models.protocol import LinkCfg
 from models.spec import spec
-from tb.common.beats import Records, StreamFormat
+from tb.common.beats import StreamFormat
 from tb.common.observe import Ints
 from tb.common.phase import stalls
+from tb.common.timed import one_a_cycle, timed
 from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.link.frames import MIN_ROCE, Batch, build
 from tb.link.shape import ENDS, FECS, Shape, cable_cycles, phy_cycles
+from tb.phy_errors.config import errors_cfg, errors_thr
 
 LEVELS = ("enable", "retrain", "pause", "drained", "cut")
 WORD = StreamFormat(data_bytes=4)
 HEAL = spec().cycles("link.refresh") + 700  # cycles after which a lost last control set has been said again
 QUIET = 900
-
-
-def word(e: PhyErrors) -> int:
-    """The bench's configuration vector of an error injector."""
-    return e.on | e.kp4 << 1 | e.seed << 2 | e.burst_thr << 66 | e.burst_len << 130
-
-
-def table(e: PhyErrors) -> int:
-    """Its 31 thresholds as one vector."""
-    return sum(int(t) << 64 * i for i, t in enumerate(e.thr))
-
-
-def timed(fmt: StreamFormat, rows: Iterable[tuple[int, int]]) -> Records:
-    """Play records of (cycle, value)."""
-    rows = list(rows)
-    out = fmt.empty(len(rows))
-    for i, (cycle, value) in enumerate(rows):
-        out["cycle"][i] = cycle
-        out["data"][i] = np.frombuffer(value.to_bytes(fmt.data_bytes, "little"), np.uint8)
-    out["keep"] = 0xFF
-    return out
-
-
-def one_a_cycle(rows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same in order, each at a cycle of its own from 1 on: what the players will do."""
-    at, found = 0, []
-    for cycle, value in sorted(rows, key=lambda r: r[0]):
-        at = max(at + 1, cycle)
-        found.append((at, value))
-    return found
 
 
 class LinkSequence(PhaseSequence):
@@ -145,7 +116,7 @@ class LinkSequence(PhaseSequence):
             on = errors.on or bool(info["fault"][x])
             errors = replace(errors, on=on, faults=info["fault"][x], cuts=info["timed"][x]["cut"])
             info["errors"][x] = errors
-            item.cfg[f"{x}_err"], item.cfg[f"{x}_thr"] = word(errors), table(errors)
+            item.cfg[f"{x}_err"], item.cfg[f"{x}_thr"] = errors_cfg(errors), errors_thr(errors)
         return item
 
     def both(self, item: PhaseItem, **cfg: int) -> None:

@@ -17,12 +17,13 @@ from tb.common.beats import LAST, StreamFormat, frames_from_beats
 from tb.common.observe import Ints, cycles, spans
 from tb.common.phase import event_dtype
 from tb.common.run import RunContext
+from tb.common.timed import one_a_cycle, timed
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, PhaseSequence, Prediction
 from tb.switch.coverage import PAIR_COVERAGE
 from tb.switch.frames import Batch, build, fit, lanes_of, tags
 from tb.switch.goals_flow import CODES
 from tb.switch.shape import TABLE, Shape
-from tb.switch.stimulus import BY_FLOW, MULTICAST, name, one_a_cycle, timed
+from tb.switch.stimulus import BY_FLOW, MULTICAST, name
 from tb.switch.trace import bits_of
 
 LIGHT = StreamFormat(data_bytes=4)
@@ -89,9 +90,7 @@ class PairSequence(PhaseSequence):
     def finish(self, item: PhaseItem, rng: np.random.Generator) -> PhaseItem:
         """Make the play files."""
         info = item.info
-        table, groups, light = (
-            one_a_cycle(sorted(info[k], key=lambda r: int(r[0]))) for k in ("table", "groups", "light")
-        )
+        table, groups, light = (one_a_cycle(info[k]) for k in ("table", "groups", "light"))
         item.plays["table"] = timed(TABLE, ((c, g << 33 | v << 32 | i) for c, i, v, g in table))
         item.plays["group"] = timed(GROUP, ((c, m << 64 | n << 40 | k << 32 | g) for c, g, n, k, m in groups))
         item.plays["light"] = timed(LIGHT, light)

@@ -8,14 +8,14 @@ play files of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tb.common.beats import Records, StreamFormat
 from tb.common.phase import stalls
+from tb.common.timed import one_a_cycle, timed
 from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.switch.frames import DAMAGES, Batch, Ints, build, fit
 from tb.switch.shape import TABLE, Shape
@@ -27,26 +27,6 @@ CREDIT_PERIOD = 199  # cycles of a credit pattern: its zeros never last 200
 def name(kind: str, port: int) -> str:
     """File of a port: ``s07``."""
     return f"{kind}{port:02d}"
-
-
-def timed(fmt: StreamFormat, rows: Iterable[tuple[int, int]]) -> Records:
-    """Play records of (cycle, value)."""
-    rows = list(rows)
-    out = fmt.empty(len(rows))
-    for i, (cycle, value) in enumerate(rows):
-        out["cycle"][i] = cycle
-        out["data"][i] = np.frombuffer(value.to_bytes(fmt.data_bytes, "little"), np.uint8)
-    out["keep"] = 0xFF
-    return out
-
-
-def one_a_cycle(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The same with each row at its own cycle, from 1 on, in order: what the players will do."""
-    at, found = 0, []
-    for cycle, *rest in rows:
-        at = max(at + 1, cycle)
-        found.append((at, *rest))
-    return found
 
 
 def mask(ports: Iterable[int]) -> int:
@@ -121,7 +101,7 @@ class SwitchSequence(PhaseSequence):
         """Make the play files."""
         s, info = self.shape, item.info
         for key in ("table", "groups", "port_up", "pause"):
-            info[key] = one_a_cycle(sorted(info[key], key=lambda row: int(row[0])))
+            info[key] = one_a_cycle(info[key])
         item.plays["table"] = timed(TABLE, ((c, g << 33 | v << 32 | i) for c, i, v, g in info["table"]))
         item.plays["group"] = timed(s.group_format, ((c, m << 64 | k << 32 | g) for c, g, k, m in info["groups"]))
         item.plays["port_up"] = timed(s.up_format, info["port_up"])

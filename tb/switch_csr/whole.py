@@ -24,10 +24,11 @@ from tb.common.axil import ANSWER, access_file, answer_rows
 from tb.common.beats import LAST, Records
 from tb.common.phase import event_dtype
 from tb.common.run import RunContext
+from tb.common.timed import timed
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, PhaseSequence, Prediction
 from tb.switch import env as switch_env
 from tb.switch.shape import Shape
-from tb.switch.stimulus import SwitchSequence, name, timed
+from tb.switch.stimulus import SwitchSequence, name
 from tb.switch_csr.coverage import COVERAGE
 from tb.switch_csr.env import design
 
