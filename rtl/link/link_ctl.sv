@@ -57,19 +57,25 @@ module link_ctl
   endfunction
 
   // ---- clocks ----------------------------------------------------------------------------------------------
-  logic [6:0] since_any, since_init, since_ack, since_cf;  // cycles since the last one, held at the limit
-  logic [12:0] age_ack, age_cf;  // the same for the refreshes
+  localparam int ANY_W = $clog2(LINK_CTL_SPACING + 1), INIT_W = $clog2(LINK_INIT_INTERVAL + 1);
+  localparam int ACK_W = $clog2(LINK_ACK_INTERVAL + 1), CF_W = $clog2(LINK_CREDIT_UPDATE_INTERVAL + 1);
+  localparam int AGE_W = $clog2(LINK_REFRESH + 1);
+  logic [ANY_W-1:0] since_any;  // cycles since the last one, held at the limit
+  logic [INIT_W-1:0] since_init;
+  logic [ACK_W-1:0] since_ack;
+  logic [CF_W-1:0] since_cf;
+  logic [AGE_W-1:0] age_ack, age_cf;  // the same for the refreshes
   logic [15:0] unacked;
   logic nack_wanted, dup_wanted, ack_last;
 
-  wire slot = since_any >= 7'(LINK_CTL_SPACING);
-  wire d_init = in_init && since_init >= 7'(LINK_INIT_INTERVAL);
+  wire slot = since_any >= ANY_W'(LINK_CTL_SPACING);
+  wire d_init = in_init && since_init >= INIT_W'(LINK_INIT_INTERVAL);
   wire talks = native && rx_on;
   wire d_nack = talks && nack_wanted;
   // In SILENT only the refresh is ever due (a NACK goes first and leaves nothing to acknowledge): it heals a lost NACK.
-  wire d_ack = talks && (unacked >= 16'(LINK_ACK_SEGMENTS) || (unacked != '0 && since_ack >= 7'(LINK_ACK_INTERVAL))
-            || dup_wanted || age_ack >= 13'(LINK_REFRESH));
-  wire d_cf = talks && (many || (some && since_cf >= 7'(LINK_CREDIT_UPDATE_INTERVAL)) || age_cf >= 13'(LINK_REFRESH));
+  wire d_ack = talks && (unacked >= 16'(LINK_ACK_SEGMENTS) || (unacked != '0 && since_ack >= ACK_W'(LINK_ACK_INTERVAL))
+            || dup_wanted || age_ack >= AGE_W'(LINK_REFRESH));
+  wire d_cf = talks && (many || (some && since_cf >= CF_W'(LINK_CREDIT_UPDATE_INTERVAL)) || age_cf >= AGE_W'(LINK_REFRESH));
 
   assign sent_echo = slot && want_echo;
   wire sent_init = slot && !want_echo && d_init;
@@ -89,9 +95,9 @@ module link_ctl
 
   always_ff @(posedge clk) begin
     if (rst || fresh) begin
-      since_init  <= 7'(LINK_INIT_INTERVAL);
-      since_ack   <= 7'(LINK_ACK_INTERVAL);
-      since_cf    <= 7'(LINK_CREDIT_UPDATE_INTERVAL);
+      since_init  <= INIT_W'(LINK_INIT_INTERVAL);
+      since_ack   <= ACK_W'(LINK_ACK_INTERVAL);
+      since_cf    <= CF_W'(LINK_CREDIT_UPDATE_INTERVAL);
       age_ack     <= '0;
       age_cf      <= '0;
       unacked     <= '0;
@@ -99,21 +105,21 @@ module link_ctl
       dup_wanted  <= 1'b0;
       ack_last    <= 1'b0;
     end else begin
-      if (enter_init) since_init <= 7'(LINK_INIT_INTERVAL);
-      else if (sent_init) since_init <= 7'd1;
-      else if (since_init < 7'(LINK_INIT_INTERVAL)) since_init <= since_init + 7'd1;
+      if (enter_init) since_init <= INIT_W'(LINK_INIT_INTERVAL);
+      else if (sent_init) since_init <= INIT_W'(1);
+      else if (since_init < INIT_W'(LINK_INIT_INTERVAL)) since_init <= since_init + 1'b1;
 
-      if (sent_ack || sent_nack) since_ack <= 7'd1;
-      else if (since_ack < 7'(LINK_ACK_INTERVAL)) since_ack <= since_ack + 7'd1;
-      if (sent_cf) since_cf <= 7'd1;
-      else if (since_cf < 7'(LINK_CREDIT_UPDATE_INTERVAL)) since_cf <= since_cf + 7'd1;
+      if (sent_ack || sent_nack) since_ack <= ACK_W'(1);
+      else if (since_ack < ACK_W'(LINK_ACK_INTERVAL)) since_ack <= since_ack + 1'b1;
+      if (sent_cf) since_cf <= CF_W'(1);
+      else if (since_cf < CF_W'(LINK_CREDIT_UPDATE_INTERVAL)) since_cf <= since_cf + 1'b1;
 
-      if (resumed) age_ack <= 13'(LINK_REFRESH);
-      else if (sent_ack || sent_nack) age_ack <= 13'd1;
-      else if (age_ack < 13'(LINK_REFRESH)) age_ack <= age_ack + 13'd1;
-      if (resumed) age_cf <= 13'(LINK_REFRESH);
-      else if (sent_cf) age_cf <= 13'd1;
-      else if (age_cf < 13'(LINK_REFRESH)) age_cf <= age_cf + 13'd1;
+      if (resumed) age_ack <= AGE_W'(LINK_REFRESH);
+      else if (sent_ack || sent_nack) age_ack <= AGE_W'(1);
+      else if (age_ack < AGE_W'(LINK_REFRESH)) age_ack <= age_ack + 1'b1;
+      if (resumed) age_cf <= AGE_W'(LINK_REFRESH);
+      else if (sent_cf) age_cf <= AGE_W'(1);
+      else if (age_cf < AGE_W'(LINK_REFRESH)) age_cf <= age_cf + 1'b1;
 
       if (sent_ack || sent_nack) unacked <= 16'(v_taken);
       else if (v_taken && unacked != '1) unacked <= unacked + 16'd1;
@@ -122,9 +128,9 @@ module link_ctl
       if (sent_ack) ack_last <= 1'b1;
       else if (sent_cf) ack_last <= 1'b0;
     end
-    if (rst) since_any <= 7'(LINK_CTL_SPACING);
-    else if (send) since_any <= 7'd1;
-    else if (since_any < 7'(LINK_CTL_SPACING)) since_any <= since_any + 7'd1;
+    if (rst) since_any <= ANY_W'(LINK_CTL_SPACING);
+    else if (send) since_any <= ANY_W'(1);
+    else if (since_any < ANY_W'(LINK_CTL_SPACING)) since_any <= since_any + 1'b1;
   end
 
   // ---- what the far end says -----------------------------------------------------------------------------------

@@ -35,19 +35,20 @@ module link_pfc
 
   // ---- what we say -----------------------------------------------------------------------------------------
   logic [N-1:0] now, said;
-  logic [12:0] age;  // cycles since the last frame, held at the refresh
-  assign wanted = roce && tx_on && (now != said || (said != '0 && age >= 13'(PFC_REFRESH)));
+  localparam int AGE_W = $clog2(PFC_REFRESH + 1);
+  logic [AGE_W-1:0] age;  // cycles since the last frame, held at the refresh
+  assign wanted = roce && tx_on && (now != said || (said != '0 && age >= AGE_W'(PFC_REFRESH)));
 
   always_ff @(posedge clk) begin
     if (rst) now <= '0;
     else if (now != s_pause[N-1:0]) now <= s_pause[N-1:0];
     if (rst || forget) begin
       said <= '0;
-      age  <= 13'd1;
+      age  <= AGE_W'(1);
     end else begin
       if (sent) said <= now;
-      if (sent) age <= 13'd1;
-      else if (age < 13'(PFC_REFRESH)) age <= age + 13'd1;
+      if (sent) age <= AGE_W'(1);
+      else if (age < AGE_W'(PFC_REFRESH)) age <= age + 1'b1;
     end
   end
 
