@@ -52,7 +52,7 @@ module formal_switch_output #(
       .match(match), .match_in(match_in), .take(take), .take_last(take_last), .take_lane(take_lane),
       .x_valid(x_valid), .x_sel(), .q_valid(q_valid), .q_beat(q_beat), .m_credit(m_credit), .m_pause(m_pause),
       .m_axis_tvalid(), .m_axis_tready(m_axis_tready), .m_axis_tdata(), .m_axis_tkeep(), .m_axis_tlast(),
-      .m_axis_tuser(), .lost(), .ecn());
+      .m_axis_tuser(), .lost(), .ecn(), .credits(), .drained(), .open());
 
   `FORMAL_START
   `FORMAL_STEADY(cfg_credit_en, 1)

@@ -88,7 +88,7 @@ module tb_switch_pair
         .m_axis_tvalid(m_valid), .m_axis_tready(m_ready), .m_axis_tdata(m_data), .m_axis_tkeep(m_keep),
         .m_axis_tlast(m_last), .m_axis_tuser(m_user), .m_credit(m_credit), .m_pause({PORTS * LANES{1'b0}}),
         .drop(drops[n*PORTS*4+:PORTS*4]), .mc_lost(mc_losts[n*PORTS+:PORTS]), .lost(losts[n*PORTS+:PORTS]), .ecn(),
-        .live(live), .drained(drained));
+        .live(live), .drained(drained), .in_use(), .credits());
 
     for (genvar h = 0; h < HOSTS; h++) begin : g_host
       tb_switch_port #(.LANES(LANES), .DATA_W(DATA_W), .QUOTA(CELLS / LANES), .MAX_BEATS(MAX_BEATS)) u_port (

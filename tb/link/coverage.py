@@ -8,6 +8,7 @@ from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.common.observe import nothing
 from tb.link import coverage_events as events
 from tb.link.sequences_faults import ALONE, INSIDE
+from tb.link.sequences_quiet import CASES
 from tb.link.sequences_volume import BURSTS, SWEEP
 from tb.link.shape import FECS, PROFILES
 
@@ -168,6 +169,7 @@ GOAL = Group(
         Cover("shown", [Bin("no hole", "no_hole", ("cut_through",)), Bin("the brim", "brim", ("negative_credits",)),
                         Bin("the record full", "record_full", ("record",)),
                         Bin("headroom", "headroom", ("negative_headroom",))]),
+        Cover("quiet", each(*CASES), points=("quiet",)),
         Cover("room", [Bin("a cell and a byte", (65, 129)), Bin("smallest", (64, 128)), Bin("largest", LARGEST)],
               points=("headroom",)),
         Cover("metres", each(2, 50), points=("headroom",)),

@@ -237,6 +237,8 @@ def goals(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     for key in ("no_hole", "brim", "record_full"):
         if key in info:
             yield {"shown": key}
+    if "case" in info:
+        yield {"quiet": info["case"]}
     if "headroom" in info:
         want = info["headroom"]
         yield {"shown": "headroom", "room": want["size"], "metres": want["metres"], "fec": want["fec"]}

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from models.phy_errors import FAILS, LOST
@@ -12,6 +14,7 @@ from tb.link.shape import ENDS
 from tb.link.stimulus import LinkSequence
 from tb.link.trace import UP
 
+CASES = ("lost_nack", "idle_retrains", "wrong_number", "stale_echo", "swallowed_pause")
 ONCE = 600  # cycles of a replay's time-out: one replay in the window in which segments fail
 
 
@@ -19,12 +22,13 @@ class Quiet(LinkSequence):
     """A lost NACK behind a lone segment; an idle link that trains often; numbers that do not fit; an ECHO of the
     session before; a pause that a retrain swallows."""
 
-    phases = 5
+    phases = len(CASES)
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """One phase a case, in the order of the class's text."""
-        case = (self.lost_nack, self.idle_retrains, self.wrong_number, self.stale_echo, self.swallowed_pause)[index]
-        item = case(rng)
+        make: Callable[[np.random.Generator], PhaseItem] = getattr(self, CASES[index])
+        item = make(rng)
+        item.info["case"] = CASES[index]
         item.info["ends"] = dict.fromkeys(ENDS, (UP, 0))
         return self.finish(item, rng)
 
