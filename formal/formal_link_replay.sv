@@ -88,51 +88,57 @@ module formal_link_replay #(
   end
 
   // ---- what is recorded -----------------------------------------------------------------------------------
+  // Counted from the newest beat on, so that no place depends on a pointer: `ended[i]` of the i-th newest, segment's
+  // last or not. What was before the session counts as ends, so a segment begins where the beat before is one.
+  localparam int CW = $clog2(BEATS + 2);
+  logic [BEATS:0] ended;
+  always_ff @(posedge clk) begin
+    if (rst || fresh) ended <= '1;
+    else if (rec) ended <= (BEATS + 1)'({ended, rec_last});
+  end
+  wire [CW-1:0] count [BEATS + 2];  // segments that end in the newest i beats
+  assign count[0] = '0;
+  for (genvar i = 0; i <= BEATS; i++) begin : g_count
+    assign count[i+1] = count[i] + CW'(ended[i]);
+  end
+
   wire [AW:0] used = dut.wp - dut.ap;
   wire [AW:0] again = dut.wp - dut.rp;  // beats that a replay has before it
   wire [AW:0] kept = dut.running && again > used ? again : used;  // beats that must still be there
-  wire [AW:0] low = dut.wp - kept;
   wire [19:0] out = dut.n - 20'd1 - dut.ack;
-  wire [W-1:0] at [BEATS];  // from the oldest on
-  wire [AW-1:0] its_end [BEATS];
-  wire [AW:0] segments [BEATS + 1];  // that end before a place
-  wire [AW:0] lag [BEATS + 1];  // that end before it and before ap: acknowledged while they were sent again
-  assign segments[0] = '0;
-  assign lag[0] = '0;
-  wire [19:0] oldest = dut.ack + 20'd1 - 20'(lag[BEATS]);
+  wire [W-1:0] next = dut.mem[dut.rp[AW-1:0]];
+
   for (genvar i = 0; i < BEATS; i++) begin : g_at
     wire here = i < 32'(kept);
-    wire earlier = i < 32'(kept) - 32'(used);
-    assign at[i] = dut.mem[AW'(low+(AW+1)'(i))];
-    assign its_end[i] = dut.ends[at[i][AW-1:0]];
-    assign segments[i+1] = segments[i] + (AW + 1)'(here && at[i][20]);
-    assign lag[i+1] = lag[i] + (AW + 1)'(earlier && at[i][20]);
+    wire [19:0] number = dut.n - 20'(count[i+1]);
+    wire [W-1:0] at = dut.mem[AW'(dut.wp-(AW+1)'(i + 1))];
+    wire [AW-1:0] its_end = dut.ends[number[AW-1:0]];
     always_ff @(posedge clk) begin
       if (!rst && here) begin
-        a_numbers : assert (at[i][19:0] == oldest + 20'(segments[i]));
-        if (at[i][20]) a_ends : assert (its_end[i] == AW'(low + (AW + 1)'(i) + 1'b1));
-        // acknowledged is whole segments
-        if (earlier && i + 1 == 32'(kept) - 32'(used)) a_whole : assert (at[i][20]);
-        if (i + 1 == 32'(kept)) a_last : assert (at[i][20] == (place == 0));
+        a_numbers : assert (at == {ended[i], number});
+        if (ended[i]) a_ends : assert (its_end == AW'(dut.wp - (AW + 1)'(i)));
       end
     end
   end
 
-  wire [W-1:0] next = dut.mem[dut.rp[AW-1:0]];
   always_ff @(posedge clk) begin
     if (!rst) begin
       a_fits : assert (used <= (AW + 1)'(BEATS) && 32'(used) + (frame != 0 ? M - 32'(frame) : 0) <= BEATS);
       a_kept : assert (kept <= (AW + 1)'(BEATS) && (32'(kept) + (frame != 0 ? M - 32'(frame) : 0) <= BEATS || running));
-      a_next : assert (dut.n == oldest + 20'(segments[BEATS]));
+      if (used <= (AW + 1)'(BEATS)) begin
+        // acknowledged is whole segments, and what is outstanding is what is recorded
+        a_whole : assert (ended[used]);
+        a_next : assert (out == 20'(count[used]));
+      end
       a_window : assert (out <= 20'(used) && out < 20'h8_0000);
       if (used == 0) a_nothing : assert (out == 0 && place == 0);
-      a_segment : assert (place < 8'(SEG) && frame < 8'(M) && place <= frame);
+      a_segment : assert (place < 8'(SEG) && frame < 8'(M) && place <= frame && ended[0] == (place == 0));
       // on the wire
       if (rec) a_new : assert (s == dut.n && open == (place != 0));
       if (take) a_again : assert (word[19:0] == s && word == next);
       if (running) begin
         a_order : assert (again != 0 && again <= (AW + 1)'(BEATS));
-        a_number : assert (next[19:0] == s);
+        if (again <= (AW + 1)'(BEATS)) a_number : assert (s == dut.n - 20'(count[again]) && open == !ended[again]);
         if (valid) a_word : assert (word == next);
       end
       if (tx_on && !running && !dut.want) a_caught_up : assert (s == dut.n && open == (place != 0));

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from models.kernel import Beat, Component, Fifo, Kernel
-from models.link_config import LinkConfig, cable_cycles, default_cfg, pair, phy_cycles
+from models.link_config import LinkConfig, agree, cable_cycles, default_cfg, pair, phy_cycles
 from models.link_core import offer, run
 from models.link_state import (
     B_UP,
@@ -281,7 +281,8 @@ class Link(Component):
 
 
 def connect(a: Link, b: Link, cable: int) -> None:
-    """Put a cable of ``cable`` cycles between two ends."""
+    """Put a cable of ``cable`` cycles between two ends. ValueError for ends that would not work, and not say so."""
+    agree((a.config, b.config), cable)
     none = PhyErrors()
     state = pair(
         (a.config, b.config), cable, (_ROWS, _ROWS), (none, none), rows=_LOG_ROWS, mask=_ROWS - 1, record=_RECORD

@@ -143,6 +143,55 @@ class LinkConfig:
         return self.data_w // 8
 
 
+def round_trip(ends: tuple[LinkConfig, LinkConfig], cable: int) -> int:
+    """Cycles within which an end has certainly seen what the far end did about what it had sent: twice the longer way,
+    PHYs, ``cable`` and stages (docs/link.md, B7)."""
+    a, b = (e.cfg for e in ends)
+    way = max(a.phy_tx + b.phy_rx, b.phy_tx + a.phy_rx) + cable + spec().cycles("latency.link.tx_out") + 5
+    return 2 * way
+
+
+def misfits(ends: tuple[LinkConfig, LinkConfig], cable: int) -> dict[str, str]:
+    """Fields of two ends' configurations that would break the link without a word: {field: what is allowed}.
+
+    Out of reset no exchange tells that preset ends differ, and none ever tells ``cnt_init`` (docs/link.md, B1); delays
+    shorter than the way there and back send two ends back for ever (B7, B8). What an INIT tells the far end (profile,
+    FEC, lanes of ends that are not preset) is not here: those ends refuse each other and say why.
+    """
+    a, b = (e.cfg for e in ends)
+    found: dict[str, str] = {}
+
+    def same(name: str, x: int, y: int, why: str) -> None:
+        if x != y:
+            found[name] = f"{name} is {x} and {y}; allowed: the same at both ends{why}"
+
+    same("preset", a.preset, b.preset, "")
+    same("cnt_init", a.cnt_init, b.cnt_init, "")
+    if a.preset and b.preset:
+        for name in ("roce", "kp4", "cells", "init_seq"):
+            if name not in ("cells", "init_seq") or not a.roce:
+                same(name, getattr(a, name), getattr(b, name), " where preset is 1")
+        same("lanes", ends[0].lanes, ends[1].lanes, " where preset is 1")
+    least = round_trip(ends, cable)
+    for cfg in (a, b):
+        if cfg.retrain <= least:
+            found["retrain"] = f"retrain is {cfg.retrain}; allowed: from {least + 1} cycles on, the way there and back"
+    patience = max(2 * least, 2 * a.retrain, 2 * b.retrain)
+    for cfg in (a, b):
+        if cfg.init_timeout <= patience:
+            found["init_timeout"] = (
+                f"init_timeout is {cfg.init_timeout}; allowed: from {patience + 1} cycles on, twice the way there and"
+                " back and twice retrain"
+            )
+    return found
+
+
+def agree(ends: tuple[LinkConfig, LinkConfig], cable: int) -> None:
+    """ValueError that names the first of :func:`misfits` and what is allowed."""
+    for said in misfits(ends, cable).values():
+        raise ValueError(said)
+
+
 def _figures(p: Array, config: LinkConfig, far: LinkConfig, cable: int) -> None:
     """Fill a row of State.p."""
     s, cfg, beat = spec(), config.cfg, config.beat

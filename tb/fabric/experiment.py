@@ -14,6 +14,7 @@ from typing import Any
 
 from models import wqe
 from models.link import cable_cycles, default_cfg
+from models.link_config import LinkConfig, agree
 from models.memory import LINE, MemoryTiming, Poke, WindowTiming
 from models.protocol import WQE, DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.spec import spec
@@ -141,11 +142,12 @@ def link_cfg(exp: Experiment) -> LinkCfg:
 
 
 def net_cfg(exp: Experiment) -> int:
-    """Word of ``net.cfg``: topology, cable, format, prefix, link."""
-    link = link_cfg(exp)
+    """Word of ``net.cfg``: topology, cable, format, prefix, link. ValueError for a link that its cable breaks."""
+    link, cable = link_cfg(exp), cable_cycles(spec().value("cable.length_m"))
+    agree((LinkConfig(cfg=link), LinkConfig(cfg=link)), cable)
     word = int(exp.topology)
     for value, width in (
-        (cable_cycles(spec().value("cable.length_m")), 8), (int(exp.roce), 1), (prefix(exp), 22),
+        (cable, 8), (int(exp.roce), 1), (prefix(exp), 22),
         (link.pack(), LinkCfg.width()),
     ):  # fmt: skip
         word = word << width | value

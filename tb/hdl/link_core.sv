@@ -3,7 +3,8 @@
 // frees them when `go` says so: cfg_all = 0 one cell, of the lowest lane that holds one at or after a pointer, which
 // then stands one lane further; cfg_all = 1 all that are held of every lane, 255 each at most. A beat received at c may
 // be freed by `go` at c+1; free_cells is a register behind that. While up = 0 everything held is forgotten, nothing is
-// freed, and the pointer goes back to lane 0. `empty` = no lane holds a cell, as its counters stand.
+// freed, and the pointer goes back to lane 0. `empty` = no lane holds a cell, as its counters stand. `over`: a lane's
+// beat finds `cfg_size` cells held: a buffer of that size loses it (here it is kept, so that the rest can be followed).
 `default_nettype none
 
 module link_core #(
@@ -13,6 +14,7 @@ module link_core #(
     input  wire                rst,        /// synchronous reset, active high
     input  wire                cfg_roce,   /// profile: where a frame's lane stands
     input  wire                cfg_all,    /// 0: one cell at a time, 1: all that are held
+    input  wire [        15:0] cfg_size,   /// cells of a lane's buffer, 0: no end
     input  wire                up,         /// the link is up
     input  wire                tvalid,     /// beat received
     input  wire                tlast,      /// last beat of its frame
@@ -21,7 +23,8 @@ module link_core #(
     /* verilator lint_on UNUSEDSIGNAL */
     input  wire                go,         /// free now, if anything is held
     output logic [LANES*8-1:0] free_cells, /// cells freed, by lane
-    output wire                empty       /// nothing is held
+    output wire                empty,      /// nothing is held
+    output wire  [LANES-1:0]   over        /// the beat of this cycle finds its lane's buffer full
 );
 
   logic in_frame;
@@ -63,6 +66,7 @@ module link_core #(
     wire one = found && pick == 4'(v);
     wire [15:0] amount = !go ? 16'd0 : cfg_all ? most : 16'(one);
     assign holds[v] = held != '0;
+    assign over[v] = tvalid && up && lane == 4'(v) && cfg_size != '0 && held >= cfg_size;
     always_ff @(posedge clk) begin
       if (rst || !up) begin
         held                <= '0;

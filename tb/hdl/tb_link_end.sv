@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of a cable in the link's bench: player, link, core that frees late, and the errors of what the end receives.
 // All that the link puts out is recorded. Files, each with the end's name and "_" in front:
-//   link, core, err, thr (.cfg): link_cfg_t; {go all}; {burst_len, burst_thr, seed, kp4, on} of phy_errors; 31
-//     thresholds of phy_errors, the first lowest, written while reset lasts
+//   link, core, size, err, thr (.cfg): link_cfg_t; {go all}; cells of a lane's buffer, 0: no end; {burst_len, burst_thr,
+//     seed, kp4, on} of phy_errors; 31 thresholds of phy_errors, the first lowest, written while reset lasts
 //   s, go: frames to send, when the core may free
 //   enable, retrain, pause, drained (.play): levels at given cycles; `enable` begins as in `link`, `drained` with 1
 //   fault (.play): phy_errors' fault in single cycles; cut (.play): its level
-//   tx, ctl, sig: what goes to the cable; m: frames received; free, credit, pausing, credits, up, state, reason;
+//   tx, ctl, sig: what goes to the cable; m: frames received; free, over, credit, pausing, credits, up, state, reason;
 //     ev: {lost, ev}; fec: {failed, corrected} of each codeword in which something was wrong
 `default_nettype none
 
@@ -34,6 +34,7 @@ module tb_link_end
   // ---- configuration and levels ---------------------------------------------------------------------
   wire [LINK_CFG_W-1:0] raw_cfg;
   link_cfg_t cfg;
+  wire [15:0] core_size;
   wire core_all, enable, retrain_req, allow, cut;
   wire [LANES-1:0] s_pause;
   wire [141:0] err;
@@ -43,6 +44,7 @@ module tb_link_end
 
   tb_cfg #(.NAME({NAME, "_link"}), .W(LINK_CFG_W)) u_link_cfg (.q(raw_cfg), .*);
   tb_cfg #(.NAME({NAME, "_core"}), .W(1)) u_core_cfg (.q(core_all), .*);
+  tb_cfg #(.NAME({NAME, "_size"}), .W(16)) u_size_cfg (.q(core_size), .*);
   tb_cfg #(.NAME({NAME, "_err"}), .W(142)) u_err_cfg (.q(err), .*);
   tb_cfg #(.NAME({NAME, "_thr"}), .W(31 * 64)) u_thr_cfg (.q(thresholds), .*);
   timed_value #(.NAME({NAME, "_enable"}), .W(1)) u_enable (
@@ -109,7 +111,7 @@ module tb_link_end
   wire [DATA_W-1:0] s_data, m_data;
   wire [BB-1:0] s_keep, m_keep;
   wire [LANES*8-1:0] free_cells, m_credit;
-  wire [LANES-1:0] m_pause;
+  wire [LANES-1:0] m_pause, over;
   wire [LANES*16-1:0] credits;
   wire [1:0] state;
   wire [7:0] reason;
@@ -162,13 +164,15 @@ module tb_link_end
       .rst       (rst),
       .cfg_roce  (cfg.roce),
       .cfg_all   (core_all),
+      .cfg_size  (core_size),
       .up        (up),
       .tvalid    (m_valid),
       .tlast     (m_last),
       .thead     (m_data[127:0]),
       .go        (go),
       .free_cells(free_cells),
-      .empty     (empty)
+      .empty     (empty),
+      .over      (over)
   );
 
   // ---- records --------------------------------------------------------------------------------------
@@ -189,6 +193,7 @@ module tb_link_end
       .value(out.ctl_valid ? {1'b1, out.ctl_off, out.ctl} : 74'd0), .*);
   event_recorder #(.NAME({NAME, "_sig"}), .W(1), .CHANGE(1'b1)) u_sig (.value(out.sig), .*);
   event_recorder #(.NAME({NAME, "_free"}), .W(LANES * 8)) u_free (.value(free_cells), .*);
+  event_recorder #(.NAME({NAME, "_over"}), .W(LANES)) u_over (.value(over), .*);
   event_recorder #(.NAME({NAME, "_credit"}), .W(LANES * 8)) u_credit (.value(m_credit), .*);
   event_recorder #(.NAME({NAME, "_pausing"}), .W(LANES), .CHANGE(1'b1)) u_pausing (.value(m_pause), .*);
   event_recorder #(.NAME({NAME, "_credits"}), .W(LANES * 16), .CHANGE(1'b1)) u_credits (.value(credits), .*);

@@ -90,7 +90,8 @@ module tb_link_top_end
   link_cfg_t told;
   assign told = cfg;
   link_core #(.LANES(LANES)) u_core (
-      .cfg_roce(told.roce), .cfg_all(1'b0), .tvalid(m_valid), .tlast(m_last), .thead(m_data[127:0]), .*);
+      .cfg_roce(told.roce), .cfg_all(1'b0), .cfg_size(16'd0), .tvalid(m_valid), .tlast(m_last),
+      .thead(m_data[127:0]), .over(), .*);
 
   // ---- records -----------------------------------------------------------------------------------------------
   assign busy = s_valid || m_valid || free_cells != '0 || s_axil_bvalid || s_axil_rvalid;

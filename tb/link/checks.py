@@ -76,15 +76,26 @@ def held(x: End, y: End) -> Ints:
 
 
 def overrun(t: Trace, phase: PhaseRecords, less: int = 0) -> list[str]:
-    """No far core gets more cells of a lane than it granted; ``less``: with so many taken away."""
+    """No far core gets more cells of a lane than it granted, and as many as ``info["over"]`` lets it; ``less``: with
+    so many taken away."""
     out = []
     for x, y in t.ways():
         if x.cfg.roce or not x.cfg.gate or len(y.event("down")) or not len(y.m):
             continue
         most = int(held(x, y).max())
-        room = 16 * y.cfg.cells - less
+        room = 16 * y.cfg.cells - less + phase.item.info.get("over", {}).get(y.x, 0)
         if most > room:
             out.append(f"{y.x}: {most} cells of a lane held, room for {room}")
+    return out
+
+
+def lost_cells(t: Trace, phase: PhaseRecords) -> list[str]:
+    """No beat finds its lane's buffer full, but where the phase is made for it: ``info["over"]`` {end: beats}."""
+    out = []
+    for x in t.ends.values():
+        found, want = len(x.rows["over"]), phase.item.info.get("over", {}).get(x.x, 0)
+        if found != want:
+            out.append(f"{x.x}: {found} beats found no room in the core's buffer, {want} were to")
     return out
 
 
@@ -207,7 +218,7 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """Everything that always holds, then what the item asks for."""
     t = trace(ctx, phase)
     out: list[str] = []
-    for rule in (delivered, overrun, credits_back, pace, sets, crcs, counted):
+    for rule in (delivered, overrun, lost_cells, credits_back, pace, sets, crcs, counted):
         out += rule(t, phase)
     for key, goal in GOALS.items():
         if key in phase.item.info:

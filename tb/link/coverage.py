@@ -168,7 +168,12 @@ GOAL = Group(
     [
         Cover("shown", [Bin("no hole", "no_hole", ("cut_through",)), Bin("the brim", "brim", ("negative_credits",)),
                         Bin("the record full", "record_full", ("record",)),
-                        Bin("headroom", "headroom", ("negative_headroom",))]),
+                        Bin("headroom", "headroom", ("headroom",)),
+                        Bin("all headroom used", "headroom used", ("headroom",)),
+                        Bin("a cell of headroom less", "headroom less", ("negative_headroom",)),
+                        Bin("credits enough", "credits enough", ("buffer",)),
+                        Bin("a credit less", "a credit less", ("negative_credits",)),
+                        Bin("a credit more", "a credit more", ("negative_credits",))]),
         Cover("quiet", each(*CASES), points=("quiet",)),
         Cover("room", [Bin("a cell and a byte", (65, 129)), Bin("smallest", (64, 128)), Bin("largest", LARGEST)],
               points=("headroom",)),

@@ -237,11 +237,20 @@ def goals(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     for key in ("no_hole", "brim", "record_full"):
         if key in info:
             yield {"shown": key}
+    if "credit_hole" in info:
+        yield {"shown": ("credits enough", "a credit less")[info["credit_hole"]["less"]]}
+    if any(info.get("over", {}).values()):
+        yield {"shown": "headroom less" if "headroom" in info else "a credit more"}
     if "case" in info:
         yield {"quiet": info["case"]}
     if "headroom" in info:
         want = info["headroom"]
-        yield {"shown": "headroom", "room": want["size"], "metres": want["metres"], "fec": want["fec"]}
+        yield {
+            "shown": "headroom used" if want["exact"] else "headroom",
+            "room": want["size"],
+            "metres": want["metres"],
+            "fec": want["fec"],
+        }
     if "sweep" in info:
         yield {"shown": "ratio", "ratio": info["sweep"]["ratio"], "fec": info["sweep"]["fec"]}
     if "outage" in info:

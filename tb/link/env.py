@@ -21,14 +21,14 @@ from tb.link.stimulus import LEVELS, WORD
 
 LINK_BITS = sum(width for _, width in LinkCfg.WIDTHS)
 KEPT = 10_000  # tens of frames of a run whose records are kept
-CFGS = {"link": LINK_BITS, "core": 1, "err": 142, "thr": 31 * 64}
+CFGS = {"link": LINK_BITS, "core": 1, "size": 16, "err": 142, "thr": 31 * 64}
 
 
 def widths(lanes: int) -> dict[str, int]:
     """Bits of each event record of an end."""
     return {
-        "ctl": CTL_BITS, "sig": 1, "free": lanes * 8, "credit": lanes * 8, "pausing": lanes, "credits": lanes * 16,
-        "up": 1, "state": 2, "reason": 8, "ev": EV_BITS, "fec": FEC_BITS,
+        "ctl": CTL_BITS, "sig": 1, "free": lanes * 8, "over": lanes, "credit": lanes * 8, "pausing": lanes,
+        "credits": lanes * 16, "up": 1, "state": 2, "reason": 8, "ev": EV_BITS, "fec": FEC_BITS,
     }  # fmt: skip
 
 

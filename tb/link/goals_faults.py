@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from models.pfc import headroom as computed
+from models.link_size import flight, pause_cells
 from models.spec import spec
 from tb.common.beats import LAST
-from tb.common.observe import cycles, value_at
+from tb.common.observe import Ints, cycles, value_at
 from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
@@ -91,33 +91,88 @@ def paused(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 
 def headroom(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Cells of the paused lane that came after the pause was asked for, against the computed headroom."""
+    """Cells of the paused lane that came after the pause was asked for, against those that can come (models/link_size).
+    ``exact``: the traffic is the worst there is: the last cell of the headroom is used."""
     want = phase.item.info["headroom"]
     a, b = t.ends["a"], t.ends["b"]
     at = cycles(b.m)
     came = int(((at >= want["from"]) & (at < want["until"])).sum())
-    room = computed(want["metres"], phy=want["fec"], roce=True, cell=t.shape.bb, egress=0)
+    room = pause_cells(flight(b.cfg.phy_tx, phase.item.cfg["cable"], a.cfg.phy_rx), t.shape.bb)
     last = int(at[at < want["until"]].max())
     result = Result(ctx.run_dir)
     result.figure(
-        f"headroom_used_{want['size']}B_{want['metres']}m_{want['fec']}", came, "cells", target=room.cells,
-        passed=came <= room.cells, response_cycles=last - want["from"], computed_response=room.response,
+        f"headroom_used_{want['size']}B_{want['metres']}m_{want['fec']}{'_worst' if want['exact'] else ''}", came,
+        "cells", target=room, passed=came <= room, response_cycles=last - want["from"],
         counted="at m_axis from the pause asked for to its end",
     )  # fmt: skip
     result.save()
     out = []
-    if came > room.cells:
-        out.append(f"b: {came} cells came after the pause, {room.cells} were computed")
+    if came > room or (want["exact"] and came != room):
+        out.append(f"b: {came} cells came after the pause, {room} were computed")
     if last > want["until"] - 100:
         out.append("b: the pause was not obeyed")
     sent = int((a.leaves < want["until"]).sum())
     if sent == len(a.leaves):
         out.append("a: nothing was held back, the pause was never needed")
-    # the same buffer with a cell less than came overflows, and is seen to
-    held = np.cumsum((at >= want["from"]) & (at < want["until"]))
-    if not (held > came - 1).any():
-        out.append("b: with a cell less nothing would have been seen")
     return out
+
+
+def credit_hole(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """The credits of a's lane against ``cells`` of it, from what a sent and what b said: with ``less`` 0 no beat leaves
+    later than the wire lets it, and one frame starts with the last cell it needs; with 1 that frame is the first that
+    is late, by as long as the next CF takes."""
+    from tb.link.goals import figure, ideal
+
+    want = phase.item.info["credit_hole"]
+    a, b, f = t.ends["a"], t.ends["b"], spec()
+    last = (a.tx["flags"] & LAST) != 0
+    begins = np.zeros(len(a.tx), np.int64)
+    beats = a.sent.last - a.sent.first + 1
+    start = np.cumsum(beats) - beats
+    begins[start] = 1
+    charge = a.fill + last * f.integer("link.trailer_bytes")
+    best = ideal(charge, begins, cycles(a.s), a.ctl_leaves, t.shape.rate, f.integer("link.ctl_bytes"),
+                 f.cycles("latency.link.tx_fifo"), f.cycles("link.start_slack"))  # fmt: skip
+    late = np.flatnonzero(a.leaves != best)
+    at, _, word = b.ctl
+    cf = b.kinds == 0x10
+    byte = [word[cf] >> 8 * k & 0xFF for k in range(8)]
+    first = (byte[2] >> 3, (byte[2] & 7) << 12 | byte[3] << 4 | byte[4] >> 4)
+    second = (byte[5] >> 3, (byte[5] & 7) << 12 | byte[6] << 4 | byte[7] >> 4)
+    told = np.where(second[0] == want["lane"], second[1], first[1]) - a.cfg.cnt_init & 0x7FFF
+    told[(first[0] != want["lane"]) & (second[0] != want["lane"])] = 0
+    told = np.concatenate(([0], np.maximum.accumulate(told)))
+    heard = at[cf] + phase.item.cfg["cable"] + a.cfg.phy_rx + 1  # credits from this cycle on
+
+    def room(cycle: Ints, sent: Ints) -> Ints:
+        found: Ints = 16 * a.cfg.cells + told[np.searchsorted(heard, cycle, side="right")] - sent
+        return found
+
+    begin = best[start]
+    have = room(begin, start)
+    short = np.flatnonzero(have < t.shape.max_beats)
+    data = int(a.sent.size.sum())
+    span = int(a.leaves[-1] - a.leaves[0] + 1)
+    figure(ctx, f"credits_less_{want['less']}", round(8 * data / span, 2), "Gb/s", cells=want["cells"] - want["less"],
+           stalled_frames=int(np.isin(late, start).sum()), flight=want["flight"], data_w=t.shape.data_w)  # fmt: skip
+    if not want["less"]:
+        out = [f"a: {len(late)} beats waited for credits, {want['cells']} cells were to be enough"] if len(late) else []
+        least = int(have.min())
+        return out + (
+            [f"a: {least} cells were left at least, the last one was to be used"] if least != t.shape.max_beats else []
+        )
+    if not len(late) or not len(short):
+        return [f"a: nothing waited with {want['cells'] - 1} cells"]
+    k = int(short[0])
+    wait = 1
+    while room(begin[k : k + 1] + wait, start[k : k + 1])[0] < t.shape.max_beats:
+        wait += 1
+    if late[0] != start[k] or a.leaves[late[0]] - best[late[0]] != wait:
+        return [
+            f"a: beat {late[0]} was the first to wait, {a.leaves[late[0]] - best[late[0]]} cycles; computed: "
+            f"beat {start[k]}, {wait} cycles"
+        ]
+    return []
 
 
 def no_hole(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -141,5 +196,5 @@ def no_hole(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 GOALS_FAULTS: dict[str, Goal] = {
     "ends": ends, "up_by": up_by, "refused": refused, "went_down": went_down, "paused": paused, "headroom": headroom,
-    "no_hole": no_hole,
+    "no_hole": no_hole, "credit_hole": credit_hole,
 }  # fmt: skip

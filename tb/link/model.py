@@ -14,6 +14,7 @@ from tb.common.beats import LAST, Records, byte_mask, keep_bits
 from tb.common.phase import event_dtype
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords, Prediction
+from tb.link.frames import lanes_of
 from tb.link.shape import CTL_BITS, ENDS, EV_BITS, FEC_BITS, Shape
 from tb.link.trace import EVENTS
 
@@ -86,6 +87,33 @@ def changes(rows: Array, lanes: int, cycles: int) -> Records:
     return packed(at[keep], value[keep].view("<u4"), lanes * 16)
 
 
+def overflows(s: Shape, x: str, m: Records, free: Array, up: list[tuple[int, int]], roce: int, size: int) -> Records:
+    """Records of beats that find ``size`` cells of their lane held (tb/hdl/link_core.sv; 0: no end)."""
+    lanes, at = s.lanes(x), m["cycle"].astype(np.int64)
+    value = np.zeros(len(m), np.uint32)
+    if not size or not len(m):
+        return packed(at[:0], value[:0], lanes)
+    begins = np.concatenate(([True], (m["flags"][:-1] & LAST) != 0))
+    first = np.flatnonzero(begins)
+    lane = lanes_of(m, first, roce, lanes)[np.cumsum(begins) - 1]
+    change, level_ = (np.array(column, np.int64) for column in zip(*up, strict=True))
+    now = np.searchsorted(change, at, side="right") - 1
+    for v in range(lanes):
+        came = at[lane == v]
+        freed = free[free["lane"] == v]
+        total = np.concatenate(([0], np.cumsum(freed["value"].astype(np.int64))))
+        gone = freed["cycle"].astype(np.int64)
+
+        def held(c: Array, came: Array = came, gone: Array = gone, total: Array = total) -> Array:
+            """Cells at the begin of a cycle, had nothing ever been forgotten: a freed one shows a cycle later."""
+            kept: Array = np.searchsorted(came, c, side="left") - total[np.searchsorted(gone, c, side="right")]
+            return kept
+
+        full = held(at) - held(change)[now] >= size  # what was held when `up` rose is forgotten
+        value |= ((lane == v) & full & (level_[now] == 1)).astype(np.uint32) << np.uint32(v)
+    return packed(at[value != 0], value[value != 0], lanes)
+
+
 def events(rows: Array, cycles: int) -> Records:
     """Records of {lost, ev}."""
     rows = rows[rows["cycle"] < cycles]
@@ -96,8 +124,10 @@ def events(rows: Array, cycles: int) -> Records:
     return packed(at, word.astype(np.uint32), EV_BITS)
 
 
-def end_records(s: Shape, x: str, got: EndOutcome, played: Records, cycles: int) -> dict[str, Any]:
-    """All that is recorded of an end."""
+def end_records(
+    s: Shape, x: str, got: EndOutcome, played: Records, cycles: int, roce: int, size: int
+) -> dict[str, Any]:
+    """All that is recorded of an end, whose core has room for ``size`` cells of a lane."""
     lanes = s.lanes(x)
     want: dict[str, Any] = {}
     taken = np.asarray(got.taken)
@@ -127,6 +157,7 @@ def end_records(s: Shape, x: str, got: EndOutcome, played: Records, cycles: int)
     words[:, 2] = 1 << 9 | ctl["off"]
     want[f"{x}_ctl.evt"] = packed(ctl["cycle"], words, CTL_BITS)
     want[f"{x}_free.evt"] = pulses(got.free, lanes, cycles)
+    want[f"{x}_over.evt"] = overflows(s, x, m, got.free[got.free["cycle"] < cycles], got.up, roce, size)
     want[f"{x}_credit.evt"] = pulses(got.credit, lanes, cycles)
     want[f"{x}_credits.evt"] = changes(got.credits, lanes, cycles)
     for name, rows_, width in (
@@ -151,5 +182,6 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     item.info["model_s"] = time.monotonic() - begin
     want: dict[str, Any] = {}
     for x, end in zip(ENDS, (got.a, got.b), strict=True):
-        want |= end_records(s, x, end, phase.played[f"{x}_s"], phase.stats.cycles)
+        roce, size = item.info["link"][x].roce, item.cfg[f"{x}_size"]
+        want |= end_records(s, x, end, phase.played[f"{x}_s"], phase.stats.cycles, roce, size)
     return want

@@ -89,6 +89,8 @@ class Random(LinkSequence):
                 item, rng, x, size, at=1 + 3 * int(index < 4), idle=0.3, gaps=0.0 if index % 2 else 0.3, poison=0.05
             )
         item.cfg["cable"] = (1, 255)[index] if index < 2 else int(rng.integers(1, 256))
+        trip = self.there_and_back(item)
+        self.both(item, retrain=trip + 1, init_timeout=2 * trip + 100)
         if index >= 4:
             self.both(item, replay_timeout=2500)
             for b in item.info["batch"].values():

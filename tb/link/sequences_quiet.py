@@ -7,20 +7,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from models.phy_errors import FAILS, LOST
+from models.phy_errors import AGAIN, FAILS, LOST
 from models.spec import spec
 from tb.common.uvm import PhaseItem
 from tb.link.shape import ENDS
 from tb.link.stimulus import LinkSequence
 from tb.link.trace import UP
 
-CASES = ("lost_nack", "idle_retrains", "wrong_number", "stale_echo", "swallowed_pause")
+CASES = (
+    "lost_nack",
+    "idle_retrains",
+    "wrong_number",
+    "stale_echo",
+    "swallowed_pause",
+    "old_init",
+    "short_off",
+    "helped_retrains",
+)
 ONCE = 600  # cycles of a replay's time-out: one replay in the window in which segments fail
 
 
 class Quiet(LinkSequence):
     """A lost NACK behind a lone segment; an idle link that trains often; numbers that do not fit; an ECHO of the
-    session before; a pause that a retrain swallows."""
+    session before; a pause that a retrain swallows; an INIT of the session before; a session shorter than the spacing
+    of control sets; retrains each of which helped."""
 
     phases = len(CASES)
 
@@ -61,6 +71,7 @@ class Quiet(LinkSequence):
         item = self.begin("wrong_number", 2)
         self.both(item, retrain=self.there_and_back(item) + 1, init_timeout=6000)
         item.info["link"]["a"].init_seq = item.info["link"]["b"].init_seq + int(rng.integers(1, 1 << 18))
+        item.info["misfit"] = ("init_seq",)
         item.info["timed"]["a"]["retrain"] = [(100, 1), (101, 0)]
         self.batch(item, rng, "a", self.sizes(rng, 6, "small", 0), at=9000)
         item.info["events"] = {("b", "down"): 1}
@@ -73,6 +84,7 @@ class Quiet(LinkSequence):
         way = self.there_and_back(item) // 2
         self.both(item, retrain=2 * way + 1, init_timeout=6000)
         item.info["link"]["a"].retrain = 20  # below what B7 wants, or the answer is gone by then
+        item.info["misfit"] = ("retrain",)
         again = 40 + way + int(rng.integers(20, way - 60))
         item.info["timed"]["a"]["enable"] = [(again, 0), (again + 3, 1)]
         self.batch(item, rng, "a", self.sizes(rng, 6, "small", 0), at=9000)
@@ -90,5 +102,54 @@ class Quiet(LinkSequence):
         roce = item.info["link"]["a"].roce
         self.batch(item, rng, "a", self.sizes(rng, 60, "mix", roce), at=2000, idle=0.5)
         item.info["lossy"] = bool(roce)
+        item.quiet = self.heal
+        return item
+
+    def old_init(self, rng: np.random.Generator) -> PhaseItem:
+        """B4: b accepts an INIT that comes again after its session; the one of the session that runs differs from it in
+        nothing else and is a far restart, not the same one once more."""
+        item = self.begin("old_init", 5, preset=0)
+        self.near_wrap(item, rng, 8)
+        self.both(item, init_timeout=6000, retrain=self.there_and_back(item) + 1)
+        link = item.info["link"]["a"]
+        first = link.retrain + int(rng.integers(12, 30))  # a has sent the INIT of its first session
+        timed = item.info["timed"]
+        timed["a"]["enable"] = [(first, 0), (first + 2, 1)]
+        passed = first + link.phy_tx + item.cfg["cable"] + link.phy_rx + 10  # and b's PHY is empty again
+        timed["b"]["enable"] = [(1, 0), (passed, 1)]
+        item.info["fault"]["b"] = [(passed + int(rng.integers(5, 20)), AGAIN)]
+        for x in ENDS:
+            self.batch(item, rng, x, self.sizes(rng, 6, "small", 0), at=9000)
+        item.info["events"] = {("b", "down"): 1}
+        item.quiet = self.heal
+        return item
+
+    def short_off(self, rng: np.random.Generator) -> PhaseItem:
+        """K1: the first set of a session keeps its distance to the last one of the session before."""
+        item = self.begin("short_off", 6, preset=0)
+        self.both(item, init_timeout=6000, retrain=self.there_and_back(item) + 1)
+        item.info["link"]["a"].retrain = 2  # below what B7 wants, or the spacing is over by then
+        item.info["misfit"] = ("retrain",)
+        at = int(rng.integers(6, 10))
+        item.info["timed"]["a"]["enable"] = [(at, 0), (at + 1, 1)]
+        for x in ENDS:
+            self.batch(item, rng, x, self.sizes(rng, 6, "small", 0), at=9000)
+        item.quiet = self.heal
+        return item
+
+    def helped_retrains(self, rng: np.random.Generator) -> PhaseItem:
+        """B8: retrains with a frame on its way, each of which arrives in the end: however many, the link stays up."""
+        item = self.begin("helped_retrains", 7)
+        self.both(item, retrain=self.there_and_back(item) + 1)
+        many = spec().integer("link.retrain_max") + 3
+        at = 2000 * (np.arange(many) + 1)
+        self.batch(item, rng, "a", self.sizes(rng, many, "small", 0)).cycle = at
+        for c in at.tolist():
+            asked = c + int(rng.integers(20, 90))  # it has left, its acknowledgement is not back
+            item.info["timed"]["a"]["retrain"] += [(asked, 1), (asked + 1, 0)]
+        item.info |= {
+            "events": {("a", "retrain"): many, ("a", "progress"): many},
+            "never": [("a", "down"), ("b", "down")],
+        }
         item.quiet = self.heal
         return item

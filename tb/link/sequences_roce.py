@@ -83,7 +83,7 @@ class Pauses(LinkSequence):
 
 class Headroom(LinkSequence):
     """S13, S14: the core of b asks for a pause while a sends at full rate: what still comes fits the headroom that is
-    computed for this cable and PHY, whatever frames are packed; with a cell less than came it is seen not to."""
+    computed for this cable and PHY, whatever frames are packed."""
 
     phases = 6
 
@@ -109,6 +109,7 @@ class Headroom(LinkSequence):
             "metres": metres,
             "fec": fec,
             "size": size,
+            "exact": False,
         }
         item.info["paused"] = True
         item.quiet = 1500

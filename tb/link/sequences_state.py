@@ -28,7 +28,7 @@ class BringUp(LinkSequence):
         self.near_wrap(item, rng, 20)
         item.info["link"]["b"].init_seq = int(rng.integers(1 << 20))
         # B8: a shorter one, met by an end that resumes, could be missed again and again; 1 wants it short
-        patience = 4000 if index in (3, 4) else 1500
+        patience = 4000 if index in (3, 4) else 1700
         self.both(item, init_timeout=patience, retrain=self.there_and_back(item) + int(rng.integers(1, 150)))
         timed = item.info["timed"]
         late = {x: 10 + int(rng.integers(1, 400)) for x in ENDS}
@@ -59,7 +59,7 @@ class Refusals(LinkSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """0: profiles differ; 1: FECs."""
         item = self.begin("refused", index, preset=0, fec=FECS[0])
-        self.both(item, init_timeout=1200, retrain=50)
+        self.both(item, init_timeout=1200, retrain=self.there_and_back(item) + 1)
         b = item.info["link"]["b"]
         bits = 0
         if self.shape.lanes_a != self.shape.lanes_b:

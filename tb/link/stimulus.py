@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from models.link_config import LinkConfig, misfits, round_trip
 from models.phy_errors import PhyErrors
 from models.protocol import LinkCfg
 from models.spec import spec
@@ -21,7 +22,7 @@ from tb.common.phase import stalls
 from tb.common.timed import one_a_cycle, timed
 from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.link.frames import MIN_ROCE, Batch, build
-from tb.link.shape import ENDS, FECS, Shape, cable_cycles, phy_cycles
+from tb.link.shape import ENDS, FAR, FECS, Shape, cable_cycles, phy_cycles
 from tb.phy_errors.config import errors_cfg, errors_thr
 
 LEVELS = ("enable", "retrain", "pause", "drained", "cut")
@@ -84,7 +85,7 @@ class LinkSequence(PhaseSequence):
         fields: dict[str, int] = {
             "enable": 1, "preset": preset, "roce": roce, "kp4": FECS.index(fec), "gate": 1, "cells": self.cells(),
             "replay_max": spec().integer("link.replay_max"), "replay_timeout": spec().cycles("link.replay_timeout"),
-            "retrain": 100, "init_timeout": 3000, "init_seq": 0, "cnt_init": 0, "phy_tx": tx, "phy_rx": rx,
+            "retrain": 1000, "init_timeout": 3000, "init_seq": 0, "cnt_init": 0, "phy_tx": tx, "phy_rx": rx,
         }  # fmt: skip
         item.cfg = {"cable": cable_cycles(metres), "a_core": 0, "b_core": 0}
         item.info = {
@@ -100,11 +101,17 @@ class LinkSequence(PhaseSequence):
         return int(min(63, max(share, -(-self.shape.max_beats // 16) + 1)))
 
     def finish(self, item: PhaseItem, rng: np.random.Generator) -> PhaseItem:
-        """Make the play files and configuration words."""
+        """Make the play files and configuration words. ValueError for ends that would not work, and not say so, but for
+        what ``info["misfit"]`` names: fields that the phase sets apart on purpose."""
         info, s = item.info, self.shape
+        for field, said in misfits(self.pair(item), item.cfg["cable"]).items():
+            if field not in info.get("misfit", ()):
+                raise ValueError(f"{item.get_name()}: {said}")
         for x in ENDS:
             link: LinkCfg = info["link"][x]
             item.cfg[f"{x}_link"] = link.pack()
+            limited = info["link"][FAR[x]].gate and not link.roce
+            item.cfg.setdefault(f"{x}_size", 16 * link.cells if limited else 0)
             if x in info["batch"]:
                 item.plays[f"{x}_s"] = build(rng, s, link.roce, info["batch"][x])
             for level, rows in info["timed"][x].items():
@@ -127,11 +134,13 @@ class LinkSequence(PhaseSequence):
 
     def there_and_back(self, item: PhaseItem) -> int:
         """Cycles that a retrain lasts at least (docs/link.md, B7): twice the way, PHYs and stages too."""
-        a, b = (item.info["link"][x] for x in ENDS)
-        way = (
-            max(a.phy_tx + b.phy_rx, b.phy_tx + a.phy_rx) + item.cfg["cable"] + spec().cycles("latency.link.tx_out") + 5
-        )
-        return int(2 * way)
+        return round_trip(self.pair(item), item.cfg["cable"])
+
+    def pair(self, item: PhaseItem) -> tuple[LinkConfig, LinkConfig]:
+        """Both ends as the model has them."""
+        s, link = self.shape, item.info["link"]
+        a, b = (LinkConfig(data_w=s.data_w, lanes=s.lanes(x), cfg=link[x]) for x in ENDS)
+        return a, b
 
     def near_wrap(self, item: PhaseItem, rng: np.random.Generator, frames: int = 60) -> None:
         """Counters shortly before their wraps: numbers of segments below 2^20, cells below 2^15."""

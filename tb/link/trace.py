@@ -169,7 +169,7 @@ class Trace:
         return [(self.ends[x], self.ends[FAR[x]]) for x in ENDS]
 
 
-RECORDS = ("ctl", "sig", "free", "credit", "pausing", "credits", "up", "state", "reason", "ev", "fec")
+RECORDS = ("ctl", "sig", "free", "over", "credit", "pausing", "credits", "up", "state", "reason", "ev", "fec")
 
 
 def trace(ctx: RunContext, phase: PhaseRecords) -> Trace:

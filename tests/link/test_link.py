@@ -13,6 +13,7 @@ from tb.link.sequences_basic import CutThrough, Latency, LineRate, Random, Starv
 from tb.link.sequences_faults import Alone, Nested, Storm
 from tb.link.sequences_quiet import Quiet
 from tb.link.sequences_roce import BadFrames, Headroom, Pauses
+from tb.link.sequences_sized import Brink, Sized
 from tb.link.sequences_state import BringUp, Refusals, ReplayLimit, Restart
 from tb.link.sequences_volume import Codes, Outages, Sweep, Volume
 
@@ -48,9 +49,9 @@ class random_traffic(LinkTest):
 
 @pyuvm.test()
 class credits(LinkTest):
-    """Credits to the last one; the far core at its brim."""
+    """Credits to the last one; the far core at its brim, and a cell beyond it."""
 
-    sequences = (Starved,)
+    sequences = (Starved, Sized)
 
 
 @pyuvm.test()
@@ -125,9 +126,9 @@ class bad_frames(LinkTest):
 
 @pyuvm.test()
 class pfc(LinkTest):
-    """RoCE: pauses by lane, both ways; headroom."""
+    """RoCE: pauses by lane, both ways; headroom to its last cell, and a cell less."""
 
-    sequences = (Pauses, Headroom)
+    sequences = (Pauses, Headroom, Brink)
 
 
 @pyuvm.test()

@@ -69,7 +69,7 @@ def ends(stims: list[EndStimulus], **fields: int) -> tuple[Kernel, list[Counted]
 def test_same_as_over_a_whole_stimulus(roce, preset, seed):
     rng = np.random.default_rng([seed, roce, preset])
     fields = {
-        "roce": roce, "preset": preset, "retrain": 30, "phy_tx": int(rng.integers(1, 30)),
+        "roce": roce, "preset": preset, "retrain": 200, "phy_tx": int(rng.integers(1, 30)),
         "phy_rx": int(rng.integers(1, 60)), "gate": int(rng.integers(2)), "cells": int(rng.choice([8, 32])),
     }  # fmt: skip
     stims = []

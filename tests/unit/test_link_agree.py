@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ends of a cable that would break the link without a word are refused, with the field and what is allowed."""
+
+from dataclasses import replace
+
+import pytest
+
+from models.kernel import Kernel
+from models.link import Link, connect
+from models.link_config import LinkConfig, agree, default_cfg, misfits, round_trip
+from models.spec import spec
+
+CABLE = 10
+
+
+def pair(lanes=(1, 1), both=None, **b):
+    """Two ends: ``both`` of each, ``b`` of the second only."""
+    cfg = default_cfg(**(both or {}))
+    return LinkConfig(512, lanes[0], cfg), LinkConfig(512, lanes[1], replace(cfg, **b))
+
+
+TRIP = round_trip(pair(), CABLE)
+LONG = 2 * max(TRIP, default_cfg().retrain)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (pair(preset=0), "preset is 1 and 0; allowed: the same at both ends"),
+        (pair(cnt_init=5), "cnt_init is 0 and 5; allowed: the same at both ends"),
+        (pair(both={"preset": 0}, cnt_init=32767), "cnt_init is 0 and 32767"),
+        (pair(init_seq=1), "init_seq is 0 and 1; allowed: the same at both ends where preset is 1"),
+        (pair(cells=3), "cells is 60 and 3; allowed: the same"),
+        (pair(roce=1), "roce is 0 and 1; allowed: the same at both ends where preset is 1"),
+        (pair(kp4=1), "kp4 is 0 and 1; allowed: the same"),
+        (pair(lanes=(2, 1)), "lanes is 2 and 1; allowed: the same"),
+        (pair(retrain=TRIP), f"retrain is {TRIP}; allowed: from {TRIP + 1} cycles on"),
+        (pair(init_timeout=LONG), f"init_timeout is {LONG}; allowed: from {LONG + 1} cycles on"),
+        (pair(both={"retrain": TRIP + 1, "init_timeout": 2 * TRIP}), f"init_timeout is {2 * TRIP}; allowed: from"),
+    ],
+)
+def test_what_would_break_quietly_is_refused(ends, said):
+    for given in (ends, ends[::-1]):
+        with pytest.raises(ValueError, match="allowed"):
+            agree(given, CABLE)
+    with pytest.raises(ValueError) as e:
+        agree(ends, CABLE)
+    assert str(e.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        pair(),
+        pair(gate=0),
+        pair(both={"retrain": TRIP + 1}),
+        pair(init_timeout=LONG + 1),
+        pair(both={"roce": 1}, cells=3, init_seq=7),  # neither is used there
+        # ends that are not preset tell each other, and say why they refuse
+        pair(both={"preset": 0}, kp4=1),
+        pair(both={"preset": 0}, roce=1),
+        pair(both={"preset": 0}, cells=3, init_seq=99),
+        pair(lanes=(2, 1), both={"preset": 0}),
+    ],
+)
+def test_what_works_or_says_why_not_is_taken(ends):
+    assert misfits(ends, CABLE) == {}
+
+
+def test_the_figures_fit_the_longest_cable_of_the_specification():
+    """50 m of fibre, the slower decoder."""
+    agree(pair(both={"kp4": 1}), -(-50 * int(spec().value("cable.ns_per_m_fibre"))))
+
+
+def test_components_are_not_connected():
+    kernel = Kernel()
+    ends = [Link(kernel, n, cfg=default_cfg(cnt_init=k)) for k, n in enumerate("ab")]
+    with pytest.raises(ValueError, match="cnt_init is 0 and 1"):
+        connect(ends[0], ends[1], CABLE)
