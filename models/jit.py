@@ -66,8 +66,9 @@ access to an array of the state would cost fifty times what the access does."""
 
 
 def compiler(locator: type[ByContents]) -> Callable[[Any], Any]:
-    """The decorator of a core's functions that Python calls: compiled at the first call, kept for later processes. One
-    of several processes that need it at the same time compiles it, the others wait."""
+    """The decorator of a core's functions that Python calls: compiled at the first call, and again for each ``kind`` of
+    its first argument, where that has one; kept for later processes. One of several processes that need it at the same
+    time compiles it, the others wait."""
 
     def compiled(function: Any) -> Any:
         before = numba.config.CACHE_LOCATOR_CLASSES
@@ -76,15 +77,16 @@ def compiler(locator: type[ByContents]) -> Callable[[Any], Any]:
             core = numba.njit(cache=True, no_cfunc_wrapper=True, **_FLAGS)(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before
-        known: set[bool] = set()
+        known: set[Any] = set()
 
         @functools.wraps(function)
         def call(*args: Any) -> Any:
-            if not known:
+            kind = getattr(args[0], "kind", None)  # what else than the one type of a function's arguments there is
+            if kind not in known:
                 with (locator.base / locator.stamp / "lock").open("w") as lock:
                     fcntl.flock(lock, fcntl.LOCK_EX)
                     core.compile(tuple(numba.typeof(a) for a in args))
-                known.add(True)
+                known.add(kind)
             return core(*args)
 
         return call

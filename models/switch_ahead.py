@@ -12,7 +12,7 @@ from models.jit import inlined
 from models.switch_exact import drain, returned, taken_at
 from models.switch_exit import marks, pattern
 from models.switch_forward import free_cell
-from models.switch_index import lane, ports_of
+from models.switch_index import lane, lanes, ports_of, words
 from models.switch_jit import ONE, ZERO, bit, known, lowest
 from models.switch_queue import drop_frame, log, release
 from models.switch_state import (
@@ -113,7 +113,7 @@ def follow(c: Shape, s: State, f: Feed, i: int, beat: int, last: int) -> None:
 @inlined
 def drops(c: Shape, s: State, f: Feed) -> None:
     """Beats behind the first one of a frame that is dropped, and behind the last one stored of one that is cut."""
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = s.m[DROPPING + w]
         while ins != ZERO:
             i = lowest(ins, w)
@@ -146,39 +146,73 @@ def _next_set(s: State, f: Feed, o: int, t: int, credits: bool) -> int:
 
 
 @inlined
-def _send(c: Shape, s: State, f: Feed, o: int, v: int, beat: int, at: int, meta: int) -> None:
-    """A beat taken for ``o`` can be at its output at ``at``: when it leaves, and its credit comes back."""
-    if s.out[o * NO + FILL] == c.egress:
-        drain(c, s, o)
+def _send(c: Shape, s: State, f: Feed, o: int, slot: int, n: int, end: int, p: int, base: int) -> int:
+    """Beats ``n`` to ``end`` of a frame for ``o``, the first one taken after ``p`` at the earliest: when each is taken
+    and leaves, and its credit comes back. Returns when the last one is taken."""
+    v = known(s.frm[slot + LANE])
+    first = s.frm[slot + FIRST]
     head = s.out[o * NO + HEAD]
-    n = s.out[o * NO + FILL]
-    before = head + n - 1 if n > 0 else head - 1
-    before = before + c.egress if before < 0 else before
-    before = before - c.egress if before >= c.egress else before
-    leaves = max(at, s.fifo[known(o * c.egress + before)] + 1)  # the last one's row is kept when it is gone
-    leaves = min(NEVER, _next_set(s, f, o, leaves, False))
-    to = before + 1 if before + 1 < c.egress else 0
-    s.fifo[known(o * c.egress + to)] = leaves
-    s.out[o * NO + FILL] = n + 1
-    s.out[o * NO + OUT_BEAT] = beat
+    fill = s.out[o * NO + FILL]
+    fifo = o * c.egress
+    to = head + fill - 1
+    to = c.egress - 1 if to < 0 else to
+    to = to - c.egress if to >= c.egress else to
+    leaves = s.fifo[known(fifo + to)]  # the last one's row is kept when it is gone
+    back = 0
+    always = f.ready_at[o * 2 + 1] == 0
+    row = known(s.g[LEFT])
+    base |= o
+    for beat in range(first + n, first + end):
+        p = max(p + 1, f.taken[beat] + 6)
+        f.gone[beat] = (p + c.free) << GONE_LANE | v
+        if fill == c.egress:
+            s.out[o * NO + HEAD] = head
+            s.out[o * NO + FILL] = fill
+            drain(c, s, o)
+            head = s.out[o * NO + HEAD]
+            fill = s.out[o * NO + FILL]
+        leaves = max(p + c.cross, leaves + 1)
+        if not always:
+            leaves = min(NEVER, _next_set(s, f, o, leaves, False))
+        to = to + 1 if to + 1 < c.egress else 0
+        s.fifo[known(fifo + to)] = leaves
+        fill += 1
+        s.left[row * 2] = leaves
+        s.left[row * 2 + 1] = beat << META_BEAT | base
+        row += 1
+        if c.credit_en:
+            k = lane(o, v)
+            s.ol[k + CREDIT] -= 1
+            if s.ol[k + GIVEN_FILL] == c.credit_init:
+                returned(c, s, o, v)
+            # credits of several beats come back in one cycle: never before those of the beat before
+            back = min(NEVER, _next_set(s, f, o, max(leaves + 1, s.out[o * NO + CREDIT_CYCLE]), True))
+            at = s.ol[k + GIVEN_HEAD] + s.ol[k + GIVEN_FILL]
+            at = at - c.credit_init if at >= c.credit_init else at
+            s.given[known((o * lanes(c) + v) * c.credit_init + at)] = back
+            s.ol[k + GIVEN_FILL] += 1
+    s.out[o * NO + HEAD] = head
+    s.out[o * NO + FILL] = fill
+    s.out[o * NO + OUT_BEAT] = first + end - 1
+    s.g[BUSY_UNTIL] = max(s.g[BUSY_UNTIL], leaves, back)
     if (c.record >> K_OUT) & 1:
-        n = known(s.g[LEFT])
-        s.left[n * 2] = leaves
-        s.left[n * 2 + 1] = meta | o
-        s.g[LEFT] = n + 1
-        s.out[o * NO + LEFT_COUNT] += 1
-    if c.credit_en:
-        k = lane(o, v)
-        s.ol[k + CREDIT] -= 1
-        if s.ol[k + GIVEN_FILL] == c.credit_init:
-            returned(c, s, o, v)
-        # credits of several beats come back in one cycle: never before those of the beat before
-        leaves = min(NEVER, _next_set(s, f, o, max(leaves + 1, s.out[o * NO + CREDIT_CYCLE]), True))
-        to = s.ol[k + GIVEN_HEAD] + s.ol[k + GIVEN_FILL]
-        to = to - c.credit_init if to >= c.credit_init else to
-        s.given[known((o * c.lanes + v) * c.credit_init + to)] = leaves
-        s.ol[k + GIVEN_FILL] += 1
-    s.g[BUSY_UNTIL] = max(s.g[BUSY_UNTIL], leaves)
+        at = known(s.g[LEFT])
+        if n == 0:
+            s.left[at * 2 + 1] |= 1 << META_FIRST
+        s.left[row * 2 - 1] |= _ending(s, slot, end)
+        s.g[LEFT] = row
+        s.out[o * NO + LEFT_COUNT] += end - n
+    return p
+
+
+@inlined
+def _ending(s: State, slot: int, end: int) -> int:
+    """Bits of the last beat before ``end``."""
+    length = s.frm[slot + LENGTH]
+    need = s.frm[slot + NEED]
+    if end < min(length, need):
+        return 0
+    return 1 << META_LAST | (1 << META_USER if length != need else 0)
 
 
 @inlined
@@ -209,7 +243,7 @@ def _end(c: Shape, s: State, f: Feed, i: int, slot: int, v: int) -> None:
                 s.il[at + GATE] += 1
         s.inp[i * NI + PASSED_GATE] = 0
     if s.inp[i * NI + OWN] == TO_SET:
-        for x in range(c.words):
+        for x in range(words(c)):
             s.m[BUSY_OUT + x] &= ~s.fset[ports_of(slot) + x]
     release(s, i)
     drop_frame(c, s, i, slot)
@@ -233,35 +267,26 @@ def _take(c: Shape, s: State, f: Feed, i: int) -> None:
         if own >= 0:
             _begin(s, own, first, v)
         else:
-            for x in range(c.words):
+            for x in range(words(c)):
                 outs = s.fset[ports_of(slot) + x]
                 while outs != ZERO:
                     _begin(s, lowest(outs, x), first, v)
                     outs &= outs - ONE
     elif n < stored:
         p = max(p, taken_at(c, f, first + n - 1) + 1)
-    p -= 1
     base = i << META_INPUT | v << META_LANE | s.frm[slot + MARK] << META_MARKED
     arrived = min(stored, s.inp[i * NI + NEXT] - first)
-    while n < arrived:
-        beat = first + n
-        p = max(p + 1, f.taken[beat] + 6)
-        f.gone[beat] = (p + c.free) << GONE_LANE | v
-        meta = beat << META_BEAT | base | (n == 0) << META_FIRST
-        n += 1
-        if n == stored:
-            meta |= 1 << META_LAST
-            if length != need:
-                meta |= 1 << META_USER
-                log(c, s, f.taken[beat] + 5 + c.drop_at, K_DROP, i, CUT if length > need else SHORT)
-        if own >= 0:
-            _send(c, s, f, own, v, beat, p + c.cross, meta)
-        else:
-            for x in range(c.words):
-                outs = s.fset[ports_of(slot) + x]
-                while outs != ZERO:
-                    _send(c, s, f, lowest(outs, x), v, beat, p + c.cross, meta)
-                    outs &= outs - ONE
+    if n < arrived:
+        for x in range(words(c)):
+            outs = s.fset[ports_of(slot) + x]
+            if own >= 0:
+                outs = bit(own) if own >> 6 == x else ZERO
+            while outs != ZERO:
+                _send(c, s, f, lowest(outs, x), slot, n, arrived, p - 1, base)
+                outs &= outs - ONE
+        n = arrived
+        if n == stored and length != need:
+            log(c, s, f.taken[first + n - 1] + 5 + c.drop_at, K_DROP, i, CUT if length > need else SHORT)
     s.frm[slot + TAKEN] = n
     s.inp[i * NI + WAKE] = s.g[NOW] + 1
     if n == stored:
@@ -274,7 +299,7 @@ def _take(c: Shape, s: State, f: Feed, i: int) -> None:
 @inlined
 def takes_ahead(c: Shape, s: State, f: Feed) -> None:
     """All matches with something to take, or that end."""
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = s.m[BUSY_IN + w]
         while ins != ZERO:
             i = lowest(ins, w)

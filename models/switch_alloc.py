@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from models.jit import inlined
 from models.switch_config import ONE_FIFO, ROUND_ROBIN, WAVEFRONT, WRONG_POINTER
-from models.switch_index import queue
+from models.switch_index import queue, upper, words
 from models.switch_jit import ONE, ZERO, bit, first_from, has, known, lowest
 from models.switch_queue import match
 from models.switch_state import (
@@ -34,19 +34,19 @@ def _grant(c: Shape, s: State, moves: bool) -> bool:
     """Each output left grants; False when none can. An output that nobody asks for is left no longer."""
     m = s.m
     any_ = False
-    for w in range(c.words):
+    for w in range(words(c)):
         m[GOT + w] = ZERO
-    for w in range(c.words):
+    for w in range(words(c)):
         outs = m[LEFT_OUT + w]
         while outs != ZERO:
             o = lowest(outs, w)
             outs &= outs - ONE
             low = s.req[o * 2] & m[LEFT_IN]
-            high = s.req[o * 2 + 1] & m[LEFT_IN + 1]
+            high = upper(c, s.req[o * 2 + 1] & m[LEFT_IN + 1])
             if low | high == ZERO:
                 m[LEFT_OUT + w] &= ~bit(o)
                 continue
-            i = first_from(low, high, s.out[o * NO + GRANT])
+            i = first_from(words(c), low, high, s.out[o * NO + GRANT])
             s.grants[i * 2 + (o >> 6)] |= bit(o)
             m[GOT + (i >> 6)] |= bit(i)
             any_ = True
@@ -59,12 +59,12 @@ def _grant(c: Shape, s: State, moves: bool) -> bool:
 def _accept(c: Shape, s: State, first: bool, moves_grant: bool) -> None:
     """Each input with grants accepts one; in a ``first`` iteration the pointers move."""
     m = s.m
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = m[GOT + w]
         while ins != ZERO:
             i = lowest(ins, w)
             ins &= ins - ONE
-            o = first_from(s.grants[i * 2], s.grants[i * 2 + 1], s.inp[i * NI + ACCEPT])
+            o = first_from(words(c), s.grants[i * 2], s.grants[i * 2 + 1], s.inp[i * NI + ACCEPT])
             s.grants[i * 2] = ZERO
             s.grants[i * 2 + 1] = ZERO
             m[LEFT_IN + w] &= ~bit(i)
@@ -80,20 +80,20 @@ def _accept(c: Shape, s: State, first: bool, moves_grant: bool) -> None:
 def _transpose(c: Shape, s: State) -> None:
     """``grants[i]``: outputs that input i may ask for; LEFT_IN: inputs that ask at all."""
     m = s.m
-    for w in range(c.words):
+    for w in range(words(c)):
         m[GOT + w] = ZERO
-    for w in range(c.words):
+    for w in range(words(c)):
         outs = m[LEFT_OUT + w]
         while outs != ZERO:
             o = lowest(outs, w)
             outs &= outs - ONE
-            for v in range(c.words):
+            for v in range(words(c)):
                 ins = s.req[o * 2 + v]
                 m[GOT + v] |= ins
                 while ins != ZERO:
                     s.grants[(lowest(ins, v)) * 2 + w] |= bit(o)
                     ins &= ins - ONE
-    for w in range(c.words):
+    for w in range(words(c)):
         m[LEFT_IN + w] = m[GOT + w]
 
 
@@ -104,12 +104,12 @@ def _one_each(c: Shape, s: State) -> None:
     for o in range(c.ports):
         s.req[o * 2] = ZERO
         s.req[o * 2 + 1] = ZERO
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = s.m[LEFT_IN + w]
         while ins != ZERO:
             i = lowest(ins, w)
             ins &= ins - ONE
-            o = first_from(s.grants[i * 2], s.grants[i * 2 + 1], s.inp[i * NI + ACCEPT])
+            o = first_from(words(c), s.grants[i * 2], s.grants[i * 2 + 1], s.inp[i * NI + ACCEPT])
             s.grants[i * 2] = ZERO
             s.grants[i * 2 + 1] = ZERO
             s.req[o * 2 + w] |= bit(i)
@@ -142,7 +142,7 @@ def _wavefront(c: Shape, s: State) -> None:
     found = False
     for k in range(p):
         left = ZERO
-        for w in range(c.words):
+        for w in range(words(c)):
             ins = m[LEFT_IN + w]
             while ins != ZERO:
                 i = lowest(ins, w)
@@ -160,7 +160,7 @@ def _wavefront(c: Shape, s: State) -> None:
             left |= m[LEFT_IN + w]
         if left == ZERO:
             break
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = m[GOT + w]
         while ins != ZERO:
             i = lowest(ins, w)

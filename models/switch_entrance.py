@@ -6,7 +6,7 @@ from __future__ import annotations
 from models.jit import inlined
 from models.switch_ahead import follow
 from models.switch_exact import closed, full
-from models.switch_index import lane, piped
+from models.switch_index import ahead, lane, lanes, piped, words
 from models.switch_jit import ONE, ZERO, bit, empty, has, known, lowest
 from models.switch_queue import new_frame
 from models.switch_state import (
@@ -53,6 +53,7 @@ from models.switch_state import (
     STREAM_LANE,
     SWALLOWS,
     TAKEN,
+    UNREAD,
     Feed,
     Shape,
     State,
@@ -83,7 +84,7 @@ def _enter(c: Shape, s: State, f: Feed, i: int, beat: int, last: int) -> None:
         s.frm[slot + ABORTED] = 0
         s.frm[slot + DAMAGED] = 0
         s.frm[slot + MARK] = 0
-        s.frm[slot + GROUP] = -1
+        s.frm[slot + GROUP] = UNREAD
         s.frm[slot + DEST] = f.head[key + H_DEST]
         s.frm[slot + INFO] = info
         s.frm[slot + LANE] = info >> INFO_LANE & 7
@@ -105,7 +106,7 @@ def _passes(c: Shape, s: State, f: Feed, i: int, beat: int) -> bool:
     """The credit gate in front of the switch; it remembers the lane of the stream's frame."""
     if s.inp[i * NI + STREAM_FIRST]:
         v = f.head[_head(c, s, i, beat) + H_INFO] >> INFO_LANE & 7
-        if closed(c, s, f, i, v) if c.ahead else s.il[lane(i, v) + GATE] < c.beats:
+        if closed(c, s, f, i, v) if ahead(c) else s.il[lane(i, v) + GATE] < c.beats:
             return False
         s.inp[i * NI + STREAM_LANE] = v
     s.il[lane(i, known(s.inp[i * NI + STREAM_LANE])) + GATE] -= 1
@@ -122,7 +123,7 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
         offered = s.inp[i * NI + DUE] <= t
         if not offered and not dead:
             continue
-        if full(c, s, f, i) if c.ahead else not c.pfc and s.inp[i * NI + INSIDE] >= c.cells:
+        if full(c, s, f, i) if ahead(c) else not c.pfc and s.inp[i * NI + INSIDE] >= c.cells:
             continue
         live = has(s.m, LIVE, i)
         beat = known(s.inp[i * NI + NEXT])
@@ -137,7 +138,7 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
                 f.cut[beat] = True
             if not live or s.inp[i * NI + SWALLOWS]:
                 s.inp[i * NI + SWALLOWS] = 1 - last
-            elif c.ahead:
+            elif ahead(c):
                 if s.inp[i * NI + OPEN]:
                     s.inp[i * NI + INSIDE] += 1
                 else:
@@ -163,14 +164,14 @@ def due(c: Shape, s: State, f: Feed) -> None:
 def gates(c: Shape, s: State) -> None:
     """End of a cycle: the gates see what ``free_cells`` shows now, the cells given back in the cycle before."""
     m = s.m
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = m[GIVES + w] | m[GAVE + w] | m[ALL + w] & ~m[LIVE + w]
         m[GAVE + w] = m[GIVES + w]
         m[GIVES + w] = ZERO
         while ins != ZERO:
             i = lowest(ins, w)
             ins &= ins - ONE
-            for v in range(c.lanes):
+            for v in range(lanes(c)):
                 at = lane(i, v)
                 s.il[at + GATE] += s.il[at + FREED_BEFORE]
                 if not has(m, LIVE, i):

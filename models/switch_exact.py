@@ -5,7 +5,7 @@ of a frame in them at once, so they never promise too much; who finds too little
 from __future__ import annotations
 
 from models.jit import inlined
-from models.switch_index import lane
+from models.switch_index import ahead, lane, lanes
 from models.switch_jit import has, known
 from models.switch_state import (
     BOOKED,
@@ -100,7 +100,7 @@ def drain(c: Shape, s: State, o: int) -> None:
 def returned(c: Shape, s: State, o: int, v: int) -> None:
     """CREDIT with all that has come back."""
     k = lane(o, v)
-    base = (o * c.lanes + v) * c.credit_init
+    base = (o * lanes(c) + v) * c.credit_init
     at = s.ol[k + GIVEN_HEAD]
     n = s.ol[k + GIVEN_FILL]
     while n > 0 and s.given[known(base + at)] < s.g[NOW]:
@@ -142,6 +142,6 @@ def credit(c: Shape, s: State, f: Feed, o: int, v: int) -> int:
 @inlined
 def used_of(c: Shape, s: State, f: Feed, o: int, v: int) -> int:
     """F5: what an output has in use, by credit or else by beats."""
-    if c.ahead:
+    if ahead(c):
         return c.credit_init - credit(c, s, f, o, v) if c.credit_en else booked(c, s, f, o)
     return c.credit_init - s.ol[lane(o, v) + CREDIT] if c.credit_en else s.out[o * NO + BOOKED]

@@ -7,7 +7,7 @@ from typing import Any
 
 from models.jit import inlined
 from models.switch_forward import free_cell
-from models.switch_index import lane, ports_of, queue
+from models.switch_index import lane, lanes, ports_of, queue, words
 from models.switch_jit import ONE, ZERO, bit, empty, has, known, lowest
 from models.switch_queue import drop_frame, log, release
 from models.switch_state import (
@@ -92,7 +92,7 @@ def _push(c: Shape, s: State, o: int, beat: int, meta: int) -> None:
 @inlined
 def marks(c: Shape, s: State, i: int, own: int, v: int, slot: int) -> None:
     """C1: a frame's first beat is taken."""
-    deep = c.ecn and own >= 0 and s.q[queue(c, i, own * c.lanes + v) + Q_FILL] + 1 >= c.ecn
+    deep = c.ecn and own >= 0 and s.q[queue(c, i, own * lanes(c) + v) + Q_FILL] + 1 >= c.ecn
     if deep and s.frm[slot + INFO] >> INFO_ECT & 1:
         s.frm[slot + MARK] = 1
         log(c, s, s.g[NOW] + c.ecn_at, K_ECN, own, 1)
@@ -103,9 +103,9 @@ def takes(c: Shape, s: State, f: Feed) -> None:
     """M2: a beat of each match whose next beat is stored. What it changes in counters is kept for :func:`settle`."""
     m = s.m
     s.g[TAKES] = 0
-    for w in range(c.words):
+    for w in range(words(c)):
         m[FRESH + w] = ZERO
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = m[BUSY_IN + w]
         while ins != ZERO:
             i = lowest(ins, w)
@@ -134,7 +134,7 @@ def takes(c: Shape, s: State, f: Feed) -> None:
             if own >= 0:
                 _push(c, s, own, beat, meta)
             elif own == TO_SET:
-                for x in range(c.words):
+                for x in range(words(c)):
                     outs = s.fset[ports_of(slot) + x]
                     while outs != ZERO:
                         _push(c, s, lowest(outs, x), beat, meta)
@@ -148,7 +148,7 @@ def takes(c: Shape, s: State, f: Feed) -> None:
             s.g[TAKES] = k + 1
             if last:
                 if own == TO_SET:
-                    for x in range(c.words):
+                    for x in range(words(c)):
                         m[BUSY_OUT + x] &= ~s.fset[ports_of(slot) + x]
                 release(s, i)
                 # a branch's set is still read by settle: the row is not given away before the next cycle
@@ -176,7 +176,7 @@ def settle(c: Shape, s: State) -> None:
             _booked(c, s, own, v)
         elif own == TO_SET:
             slot = known(s.took[k * 4 + 3])  # the input may be matched again already
-            for x in range(c.words):
+            for x in range(words(c)):
                 outs = s.fset[ports_of(slot) + x]
                 while outs != ZERO:
                     _booked(c, s, lowest(outs, x), v)
@@ -206,14 +206,14 @@ def exits(c: Shape, s: State, f: Feed) -> None:
     """O6: one beat of each output, if it is there, and accepted or lost. Credits that the far end gives back."""
     t = s.g[NOW]
     m = s.m
-    for w in range(c.words):
+    for w in range(words(c)):
         outs = m[CREDITS + w]
         while outs != ZERO:
             o = lowest(outs, w)
             outs &= outs - ONE
             if pattern(s, f.credit, f.credit_at, o, CREDIT_AT, t):
                 m[CREDITS + w] &= ~bit(o)
-                for v in range(c.lanes):
+                for v in range(lanes(c)):
                     s.ol[lane(o, v) + CREDIT] += s.ol[lane(o, v) + PEND]
                     s.ol[lane(o, v) + PEND] = 0
         outs = m[OUT_WAITS + w]
@@ -250,7 +250,7 @@ def exits(c: Shape, s: State, f: Feed) -> None:
 def lives(c: Shape, s: State) -> None:
     """O1: what live shows in the next cycle, from what this one shows."""
     m = s.m
-    for w in range(c.words):
+    for w in range(words(c)):
         now = m[UP + w] & m[LIVE + w]
         rising = m[UP + w] & ~m[LIVE + w] & ~m[BUSY_OUT + w]
         while rising != ZERO:
@@ -265,7 +265,7 @@ def lives(c: Shape, s: State) -> None:
 def lives_settle(c: Shape, s: State) -> None:
     """The next cycle's live, and the credits of ports that are dead in this one (O3): their far ends start anew."""
     m = s.m
-    for w in range(c.words):
+    for w in range(words(c)):
         changed = m[LIVE + w] ^ m[LIVE_NEXT + w]
         while changed != ZERO:
             o = lowest(changed, w)
@@ -277,7 +277,7 @@ def lives_settle(c: Shape, s: State) -> None:
             o = lowest(dead, w)
             dead &= dead - ONE
             m[CREDITS + w] &= ~bit(o)
-            for v in range(c.lanes):
+            for v in range(lanes(c)):
                 s.ol[lane(o, v) + CREDIT] = c.credit_init
                 s.ol[lane(o, v) + PEND] = 0
         m[LIVE + w] = m[LIVE_NEXT + w]

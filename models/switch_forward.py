@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from models.jit import inlined
 from models.switch_exact import used_of
-from models.switch_index import cell, lane, piped, ports_of
+from models.switch_index import ahead, cell, lane, lanes, piped, ports_of, words
 from models.switch_jit import ONE, ZERO, bit, empty, first_from, has, known, lowest, nth, ones
 from models.switch_queue import drop_frame, join, leave, log
 from models.switch_state import (
     ABORT,
     ABORTED,
     ABORTED_CODE,
+    ALL,
+    AT_ONCE,
     BEAT,
+    BY_STAGES,
+    CALM_FROM,
+    CALM_TO,
     CHOICE,
     CUT,
     DAMAGED,
@@ -50,8 +55,10 @@ from models.switch_state import (
     MOVES,
     NEED,
     NI,
+    NO_GROUP,
     NO_WAY,
     NOW,
+    OPEN_UNTIL,
     OVERFLOW,
     PAUSED,
     PIPE,
@@ -60,7 +67,9 @@ from models.switch_state import (
     SPRAY,
     STORED,
     UNKNOWN,
+    UNREAD,
     UNSETTLED,
+    UP,
     Feed,
     Shape,
     State,
@@ -80,8 +89,8 @@ def moves(c: Shape, s: State) -> None:
             continue
         out = -1
         lane = 0
-        for w in range(c.words):
-            for v in range(c.lanes):
+        for w in range(words(c)):
+            for v in range(lanes(c)):
                 waits = s.row[cell(i, v) + w] & ~m[LIVE + w]
                 if waits != ZERO:
                     o = lowest(waits, w)
@@ -90,7 +99,7 @@ def moves(c: Shape, s: State) -> None:
                         lane = v
         if out < 0:
             continue
-        slot = leave(c, s, i, out * c.lanes + lane)
+        slot = leave(c, s, i, out * lanes(c) + lane)
         s.staged[stage * 2 + (i >> 6)] |= bit(i)
         s.pipe[piped(stage, i) + BEAT] = MOVE
         s.pipe[piped(stage, i) + SLOT] = slot
@@ -114,7 +123,7 @@ def _group(c: Shape, s: State, f: Feed, stage: int, i: int, slot: int) -> None:
     several = ones(s.members[group * 2]) + ones(s.members[group * 2 + 1]) > 1
     if mode == ADAPTIVE and several:  # one alone needs no level
         v = known(s.frm[slot + LANE])
-        for w in range(c.words):
+        for w in range(words(c)):
             outs = s.members[group * 2 + w]
             while outs != ZERO:
                 o = lowest(outs, w)
@@ -144,7 +153,7 @@ def _candidates(c: Shape, s: State, f: Feed, stage: int, i: int, slot: int) -> N
         best = 8
         best_low = ZERO
         best_high = ZERO
-        for w in range(c.words):
+        for w in range(words(c)):
             outs = low if w == 0 else high
             while outs != ZERO:
                 o = lowest(outs, w)
@@ -173,29 +182,68 @@ def _spray(c: Shape, s: State, f: Feed, i: int, slot: int, moved: bool) -> None:
     s.frm[slot + CHOICE] = -1
     if low | high == ZERO:
         return
-    o = first_from(low, high, s.inp[i * NI + SPRAY])
+    o = first_from(words(c), low, high, s.inp[i * NI + SPRAY])
     s.frm[slot + CHOICE] = o
     if moved or not (s.frm[slot + INFO] >> INFO_BAD & 1 or s.frm[slot + NEED] > min(c.beats, c.quota)):
         s.inp[i * NI + SPRAY] = o + 1 if o + 1 < c.ports else 0
 
 
 @inlined
+def _look_up(c: Shape, s: State, slot: int) -> None:
+    """The table is read."""
+    dest = s.frm[slot + DEST]
+    s.frm[slot + GROUP] = s.table[dest & ((1 << c.addr_w) - 1)] if dest >> c.addr_w == c.prefix else NO_GROUP
+
+
+@inlined
+def _at_once(c: Shape, s: State, f: Feed, calm: bool, stage: int) -> None:
+    """Frames that are decided in three cycles. While nothing is written and no port changes, the stages show what they
+    would show in their own cycles, levels are those of this one, and an input's frames come in their order: all
+    stages in one. An input with a frame that went by stages keeps to them until that one is decided."""
+    t = s.g[NOW]
+    for n in range(s.ent[stage * MOST]):
+        i = known(s.ent[stage * MOST + n + 1])
+        slot = known(s.pipe[piped(stage, i) + SLOT])
+        if calm and s.inp[i * NI + BY_STAGES] < t:
+            _look_up(c, s, slot)
+            if s.frm[slot + GROUP] >= 0:
+                _group(c, s, f, stage, i, slot)
+                _candidates(c, s, f, stage, i, slot)
+                if s.frm[slot + MODE] in (SPRAYING, ADAPTIVE):
+                    _spray(c, s, f, i, slot, False)
+                s.frm[slot + GROUP] = AT_ONCE
+            continue
+        if s.frm[slot + GROUP] == UNREAD:  # it was calm in the cycle before: the table is the same
+            _look_up(c, s, slot)
+        s.inp[i * NI + BY_STAGES] = s.g[OPEN_UNTIL] = t + 2
+        _group(c, s, f, stage, i, slot)
+
+
+@inlined
 def stages(c: Shape, s: State, f: Feed) -> None:
     """F2: frames on their way from entrance to decision."""
     t = s.g[NOW]
+    calm = ahead(c) and s.g[CALM_FROM] <= t < s.g[CALM_TO] and s.g[MOVES] == 0
+    for w in range(words(c)):
+        calm &= s.m[UP + w] == s.m[ALL + w] and s.m[LIVE + w] == s.m[ALL + w]
     for age in range(1, 5):
         stage = (t - age) & (DEPTH - 1)
+        if ahead(c):
+            if (age == 1 and calm) or (age > 2 and s.g[OPEN_UNTIL] < t):
+                continue
+            if age == 2:
+                _at_once(c, s, f, calm, stage)
+                continue
         for n in range(s.ent[stage * MOST]):
             i = known(s.ent[stage * MOST + n + 1])
             slot = known(s.pipe[piped(stage, i) + SLOT])
             moved = s.pipe[piped(stage, i) + BEAT] == MOVE
             if age == 1:
-                dest = s.frm[slot + DEST]
-                if not moved and dest >> c.addr_w == c.prefix:
-                    s.frm[slot + GROUP] = s.table[dest & ((1 << c.addr_w) - 1)]
+                if not moved:
+                    _look_up(c, s, slot)
             elif age == 2:
                 _group(c, s, f, stage, i, slot)
-            elif s.frm[slot + GROUP] >= 0:
+            elif 0 <= s.frm[slot + GROUP] < AT_ONCE:
                 mode = s.frm[slot + MODE]
                 if age == 3:
                     _candidates(c, s, f, stage, i, slot)
@@ -233,8 +281,8 @@ def _queue(c: Shape, s: State, i: int, slot: int) -> int:
     """The queue that a frame's decision gives it."""
     v = known(s.frm[slot + LANE])
     if s.frm[slot + MODE] == MULTICAST:
-        return c.ports * c.lanes + v
-    return s.frm[slot + CHOICE] * c.lanes + v
+        return c.ports * lanes(c) + v
+    return s.frm[slot + CHOICE] * lanes(c) + v
 
 
 @inlined
@@ -254,7 +302,7 @@ def _moved(c: Shape, s: State, i: int, slot: int) -> int:
     """Q3: the decision of a moved frame; returns its code."""
     s.g[MOVES] -= 1
     if _no_way(s, i, slot):
-        join(c, s, i, c.ports * c.lanes + c.lanes, slot)
+        join(c, s, i, c.ports * lanes(c) + lanes(c), slot)
         return NO_WAY
     join(c, s, i, _queue(c, s, i, slot), slot)
     return 0
@@ -284,7 +332,7 @@ def _store(c: Shape, s: State, i: int, beat: int, last: int, first: bool) -> int
         s.frm[slot + DAMAGED] = 1
     if c.saf:
         if s.frm[slot + DONE]:
-            join(c, s, i, c.ports * c.lanes + c.lanes if code else _queue(c, s, i, slot), slot)
+            join(c, s, i, c.ports * lanes(c) + lanes(c) if code else _queue(c, s, i, slot), slot)
     elif first:
         join(c, s, i, _queue(c, s, i, slot), slot)
     return code
@@ -309,13 +357,13 @@ def _decision(c: Shape, s: State, f: Feed, i: int, beat: int, slot: int) -> None
                 drop_frame(c, s, i, slot)
             else:
                 log(c, s, s.g[NOW], K_STORED, i, 1)
-            if c.ahead and s.frm[slot + LENGTH] > (1 if code else s.frm[slot + NEED]):
+            if ahead(c) and s.frm[slot + LENGTH] > (1 if code else s.frm[slot + NEED]):
                 s.m[DROPPING + (i >> 6)] |= bit(i)
                 s.inp[i * NI + DROP_NEXT] = beat + (1 if code else s.frm[slot + NEED])
         if s.inp[i * NI + DROPS]:
             s.inp[i * NI + INSIDE] -= 1
             free_cell(c, s, f, i, known(s.inp[i * NI + DROP_LANE]), beat)
-        elif c.ahead:
+        elif ahead(c):
             s.g[UNSETTLED] = 1
             join(c, s, i, _queue(c, s, i, slot), slot)
         else:
@@ -329,7 +377,7 @@ def decisions(c: Shape, s: State, f: Feed) -> None:
     """What happens to the beats that entered `lookup` cycles ago."""
     t = s.g[NOW]
     stage = (t - 5) & (DEPTH - 1)
-    for w in range(c.words):
+    for w in range(words(c)):
         ins = s.staged[stage * 2 + w]
         s.staged[stage * 2 + w] = ZERO
         while ins != ZERO:
@@ -342,7 +390,7 @@ def decisions(c: Shape, s: State, f: Feed) -> None:
 def pauses(c: Shape, s: State) -> None:
     """F11, from held as this cycle shows it, seen in the next."""
     for i in range(c.ports):
-        for v in range(c.lanes):
+        for v in range(lanes(c)):
             held = s.il[lane(i, v) + HELD]
             before = s.il[lane(i, v) + PAUSED]
             now = before
@@ -352,4 +400,4 @@ def pauses(c: Shape, s: State) -> None:
                 now = 0
             if now != before:
                 s.il[lane(i, v) + PAUSED] = now
-                log(c, s, s.g[NOW] + 1, K_PAUSE, i * c.lanes + v, now)
+                log(c, s, s.g[NOW] + 1, K_PAUSE, i * lanes(c) + v, now)

@@ -84,8 +84,11 @@ def empty(words: Any, at: int) -> bool:
 
 
 @inlined
-def first_from(low: Any, high: Any, start: int) -> int:
-    """The first member at or after ``start``, around from 127 to 0. The set, in two words, is not empty."""
+def first_from(words: int, low: Any, high: Any, start: int) -> int:
+    """The first member at or after ``start``, around from the end to 0. The set, in ``words`` words, is not empty."""
+    if words == 1:
+        k = np.uint64(start & 63)
+        return start + ctz(low >> k | low << (np.uint64(64) - k & np.uint64(63))) & 63
     if start < 64:
         rest = low >> np.uint64(start)
         if rest != ZERO:

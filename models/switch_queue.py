@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from models.jit import inlined
-from models.switch_index import cell, queue
+from models.switch_index import cell, lanes, queue
 from models.switch_jit import bit, has, known
 from models.switch_state import (
     BUSY_IN,
@@ -74,19 +74,19 @@ def join(c: Shape, s: State, i: int, q: int, slot: int) -> None:
         s.q[at + Q_HEAD] = slot
     s.q[at + Q_TAIL] = slot
     s.q[at + Q_FILL] = fill + 1
-    uni = c.ports * c.lanes
+    uni = c.ports * lanes(c)
     if fill:
         return
     if q < uni:
-        o = q // c.lanes
-        v = q - o * c.lanes
+        o = q // lanes(c)
+        v = q - o * lanes(c)
         s.row[cell(i, v) + (o >> 6)] |= bit(o)
         s.col[cell(o, v) + (i >> 6)] |= bit(i)
         s.inp[i * NI + QUEUED] += 1
         s.out[o * NO + QUEUED_OUT] += 1
         s.m[IN_ASK + (i >> 6)] |= bit(i)
         s.m[OUT_ASK + (o >> 6)] |= bit(o)
-    elif q < uni + c.lanes:
+    elif q < uni + lanes(c):
         s.mc[(q - uni) * 2 + (i >> 6)] |= bit(i)
     else:
         s.m[DISCARDS + (i >> 6)] |= bit(i)
@@ -102,10 +102,10 @@ def leave(c: Shape, s: State, i: int, q: int) -> int:
     if fill:
         s.q[at + Q_HEAD] = s.frm[slot + LINK]
         return slot
-    uni = c.ports * c.lanes
+    uni = c.ports * lanes(c)
     if q < uni:
-        o = q // c.lanes
-        v = q - o * c.lanes
+        o = q // lanes(c)
+        v = q - o * lanes(c)
         s.row[cell(i, v) + (o >> 6)] &= ~bit(o)
         s.col[cell(o, v) + (i >> 6)] &= ~bit(i)
         s.inp[i * NI + QUEUED] -= 1
@@ -114,7 +114,7 @@ def leave(c: Shape, s: State, i: int, q: int) -> int:
             s.m[IN_ASK + (i >> 6)] &= ~bit(i)
         if s.out[o * NO + QUEUED_OUT] == 0:
             s.m[OUT_ASK + (o >> 6)] &= ~bit(o)
-    elif q < uni + c.lanes:
+    elif q < uni + lanes(c):
         s.mc[(q - uni) * 2 + (i >> 6)] &= ~bit(i)
     else:
         s.m[DISCARDS + (i >> 6)] &= ~bit(i)
@@ -135,12 +135,12 @@ def match(c: Shape, s: State, i: int, o: int) -> None:
     """A unicast match with its lane (M3). The frame leaves its queue here: its first beat is taken in the next cycle,
     in which it does not count any more (M1)."""
     v = 0
-    if c.lanes > 1:
+    if lanes(c) > 1:
         v = s.lp[i * c.ports + o]
         while not ((s.out[o * NO + LANES_OK] >> v) & 1 and has(s.row, cell(i, v), o)):
-            v = v + 1 if v + 1 < c.lanes else 0
-        s.lp[i * c.ports + o] = v + 1 if v + 1 < c.lanes else 0
-    hold(s, i, o, leave(c, s, i, o * c.lanes + v))
+            v = v + 1 if v + 1 < lanes(c) else 0
+        s.lp[i * c.ports + o] = v + 1 if v + 1 < lanes(c) else 0
+    hold(s, i, o, leave(c, s, i, o * lanes(c) + v))
     s.m[BUSY_OUT + (o >> 6)] |= bit(o)
     log(c, s, s.g[NOW], K_GRANT, i, o)
 
@@ -148,7 +148,7 @@ def match(c: Shape, s: State, i: int, o: int) -> None:
 @inlined
 def discard(c: Shape, s: State, i: int) -> None:
     """M7."""
-    hold(s, i, TO_DISCARD, leave(c, s, i, c.ports * c.lanes + c.lanes))
+    hold(s, i, TO_DISCARD, leave(c, s, i, c.ports * lanes(c) + lanes(c)))
 
 
 @inlined

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 # columns of State.g: the whole switch
 (NOW, PIPE, MOVES, PICK, PICK_AT, PICK_LANE, MP, WAVE, UNSETTLED, LOG, TAKES, AT_TABLE, AT_GROUP, AT_UP, AT_PAUSE,
- LEFT, BUSY_UNTIL, NG) = range(18)  # fmt: skip
+ LEFT, BUSY_UNTIL, CALM_FROM, CALM_TO, OPEN_UNTIL, NG) = range(21)  # fmt: skip
 # rows of State.m: sets of ports. IN_ASK, OUT_ASK: with unicast frames; DISCARDS: with frames to discard;
 # LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now
 (ALL, UP, LIVE, LIVE_NEXT, BUSY_IN, BUSY_OUT, IN_ASK, OUT_ASK, DISCARDS, OUT_WAITS, LEFT_IN, LEFT_OUT, FRESH, SET, GOT,
@@ -48,7 +48,8 @@ Array = npt.NDArray[Any]
     PASSED_IN,
     PASSED_GATE,
     DROP_NEXT,
-) = range(22)
+    BY_STAGES,
+) = range(23)
 NI = 32  # fmt: skip
 # columns of State.out
 (BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, LEFT_COUNT, READY_AT, READY_CYCLE, CREDIT_AT, CREDIT_CYCLE, OUT_FIRST,
@@ -76,6 +77,8 @@ AT, META = range(2)
 NE = 2
 # owners of an input that are no output
 FREE_INPUT, TO_DISCARD, TO_SET = -1, -2, -3
+# a frame's group: none, or the table is not looked at yet, or there is one and the frame has all that it gives
+NO_GROUP, UNREAD, AT_ONCE = -1, -2, 1 << 20
 # columns of Feed.head (H1 to H4), and where what is in bits of H_INFO; ECT: a mark changes the frame
 H_DEST, H_INFO, H_BEATS, NH = range(4)
 INFO_LANE, INFO_BAD, INFO_ECT, INFO_NEED = 16, 20, 21, 24
@@ -114,7 +117,10 @@ class Shape(NamedTuple):
     outside: int  # 1: FIFOs and sinks are not here: beats taken are logged, `booked` is lowered from outside
     record: int  # set of kinds to log
     each: int  # 1: a frame can begin with each beat, and each has a row of head
-    words: int
+    # three that the core is compiled for, by their lengths: what it need not ask for costs nothing
+    sets: tuple[int, ...]  # one a word of a set
+    several: tuple[int, ...]  # two with more than one lane
+    whole: tuple[int, ...]  # two when frames may be worked on as a whole, see switch_ahead
     prefix: int
     addr_w: int
     cross: int
@@ -124,7 +130,11 @@ class Shape(NamedTuple):
     mcast_hold: int
     frames: int  # rows of frm an input
     queues: int  # rows of q an input
-    ahead: int  # 1: frames may be worked on as a whole, see switch_ahead
+
+    @property
+    def kind(self) -> tuple[int, ...]:
+        """What the core is compiled for."""
+        return len(self.sets), len(self.several), len(self.whole)
 
 
 class State(NamedTuple):
@@ -221,11 +231,12 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         xon=config.xon, ecn=config.ecn if config.roce else 0, credit_en=int(config.credit_en),
         credit_init=config.credit_init, shift=config.adapt_shift, gate=int(gate), outside=int(outside), record=record,
         each=int(each),
-        words=1 if config.ports <= 64 else 2, prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
+        sets=(0,) * (1 if config.ports <= 64 else 2), several=(0,) * min(2, config.lanes),
+        whole=(0,) * (2 if calm and (few or not config.credit_en) else 1),
+        prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
         addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
         mcast_hold=spec().cycles("switch.mcast_hold"), frames=config.depth + DEPTH,
         queues=config.ports * config.lanes + config.lanes + 1,
-        ahead=int(calm and (few or not config.credit_en)),
     )  # fmt: skip
 
 
@@ -243,7 +254,7 @@ def fresh(c: Shape, groups: int, log: Array, left: Array) -> State:
         lev=np.zeros(DEPTH * p * p, np.uint8), fifo=np.zeros(p * c.egress * NE, i64), took=np.zeros(p * 4, i64),
         table=np.full(1 << c.addr_w, -1, np.int32), modes=np.zeros(groups, i64), members=np.zeros(groups * 2, u64),
         log=log.reshape(-1), left=left.reshape(-1),
-        given=np.zeros(p * c.lanes * c.credit_init if c.ahead and c.credit_en else 0, i64),
+        given=np.zeros(p * c.lanes * c.credit_init if len(c.whole) > 1 and c.credit_en else 0, i64),
     )  # fmt: skip
     state.m[ALL : ALL + 2] = state.m[UP : UP + 2] = words((1 << p) - 1)
     state.inputs[:, STREAM_FIRST] = 1
