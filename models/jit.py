@@ -12,12 +12,13 @@ import fcntl
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching
+from numba.core import caching, event
 
 HERE = Path(__file__).resolve()
 """Files of a core are those beside this one."""
@@ -92,6 +93,28 @@ def compiler(locator: type[ByContents]) -> Callable[[Any], Any]:
         return call
 
     return compiled
+
+
+class _Once(event.Listener):  # type: ignore[misc]  # as above
+    """Says something when the first compilation begins."""
+
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._say: Callable[[], None] | None = say
+
+    def on_start(self, _event: Any) -> None:
+        if self._say:
+            self._say()
+        self._say = None
+
+    def on_end(self, _event: Any) -> None:
+        pass
+
+
+@contextmanager
+def compiling(say: Callable[[], None]) -> Iterator[None]:
+    """``say`` is called when something is compiled: not when all that is needed is kept from earlier processes."""
+    with event.install_listener("numba:compile", _Once(say)):
+        yield
 
 
 inlined = numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_FLAGS)

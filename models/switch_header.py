@@ -24,7 +24,15 @@ def _shift(register: int) -> int:
     return register & 0xFFFF
 
 
-_TABLE = np.array([_shift(byte << 8) for byte in range(256)], np.int64)
+def _tables(count: int) -> Array:
+    """Row n: what a byte gives with n bytes behind it, to be added up."""
+    rows = [[_shift(byte << 8) for byte in range(256)]]
+    for _ in range(count - 1):
+        rows.append([(register << 8 & 0xFFFF) ^ rows[0][register >> 8] for register in rows[-1]])
+    return np.array(rows, np.uint16)
+
+
+_TABLES = _tables(12)
 
 
 @inlined
@@ -37,11 +45,12 @@ def _word(data: Array, n: int, at: int, count: int) -> int:
 
 
 @inlined
-def _hash(table: Array, register: int, value: int, count: int) -> int:
-    """H4: CRC-16 over the ``count`` bytes of a number, the highest first."""
-    for k in range(count - 1, -1, -1):
-        register = (register << 8 & 0xFFFF) ^ table[register >> 8 ^ (value >> 8 * k & 255)]
-    return register
+def _hash(tables: Array, value: int, count: int, behind: int) -> int:
+    """H4: what the ``count`` bytes of a number give to the CRC-16 when ``behind`` bytes follow."""
+    found: Any = 0
+    for k in range(count):
+        found ^= np.int64(tables[behind + k, value >> 8 * k & 255])
+    return found
 
 
 @inlined
@@ -50,7 +59,7 @@ def _info(flow: int, lane: int, bad: bool, ect: bool) -> int:
 
 
 @inlined
-def _native(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array, to: int) -> int:
+def _native(data: Array, n: int, valid: int, lanes: int, tables: Array, seed: int, head: Array, to: int) -> int:
     """H1; returns the stated bytes."""
     lane = _word(data, n, 0, 1) >> 4
     lnh = _word(data, n, 1, 1) & 3
@@ -58,51 +67,51 @@ def _native(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int
     bad = data[n, 0] & 15 != 0 or lnh < 2 or lane >= lanes or words < 6 or valid < 26
     bad = bad or (lnh == 3 and (words < 16 or valid < 64))
     dest = _word(data, n, 4, 1) >> 3 << 16 | _word(data, n, 2, 2)
-    flow = _hash(table, flow, dest, 4)
-    flow = _hash(table, flow, _word(data, n, 6, 2), 2)
-    flow = _hash(table, flow, _word(data, n, 53 if lnh == 3 else 13, 3), 3)
+    flow = _hash(tables, dest ^ seed << 16, 4, 8)
+    flow ^= _hash(tables, _word(data, n, 6, 2), 2, 6)
+    flow ^= _hash(tables, _word(data, n, 53 if lnh == 3 else 13, 3), 3, 3)  # and three zeros
     head[to, H_DEST] = dest
-    head[to, H_INFO] = _info(_hash(table, flow, 0, 3), 0 if bad else lane, bad, False)
+    head[to, H_INFO] = _info(flow, 0 if bad else lane, bad, False)
     return 4 * words + 2
 
 
 @inlined
-def _roce(data: Array, n: int, valid: int, lanes: int, table: Array, flow: int, head: Array, to: int) -> int:
+def _roce(data: Array, n: int, valid: int, lanes: int, tables: Array, seed: int, head: Array, to: int) -> int:
     """H2; returns the stated bytes."""
     lane = _word(data, n, 15, 1) >> 5
     length = _word(data, n, 16, 2)
     dest = _word(data, n, 30, 4)
-    flow = _hash(table, flow, dest, 4)
-    flow = _hash(table, flow, _word(data, n, 26, 4), 4)
-    flow = _hash(table, flow, _word(data, n, 34, 2), 2)
+    flow = _hash(tables, dest ^ seed << 16, 4, 8)
+    flow ^= _hash(tables, _word(data, n, 26, 4), 4, 4)
+    flow ^= _hash(tables, _word(data, n, 34, 2), 2, 2)  # and two zeros
     bad = _word(data, n, 12, 3) != 0x080045 or length < 28 or valid < 42
     head[to, H_DEST] = dest
     ect = _word(data, n, 15, 1) & 3 in (1, 2)
-    head[to, H_INFO] = _info(_hash(table, flow, 0, 2), 0 if lane >= lanes else lane, bad, ect)
+    head[to, H_INFO] = _info(flow, 0 if lane >= lanes else lane, bad, ect)
     return length + _ROCE_AROUND
 
 
 @inlined
 def _row(
-    data: Array, n: int, valid: int, roce: bool, lanes: int, seed: int, table: Array, head: Array, to: int
+    data: Array, n: int, valid: int, roce: bool, lanes: int, seed: int, tables: Array, head: Array, to: int
 ) -> None:  # fmt: skip
     """The row ``to`` of ``Feed.head`` for the first beat ``n``."""
     if roce:
-        stated = _roce(data, n, valid, lanes, table, seed, head, to)
+        stated = _roce(data, n, valid, lanes, tables, seed, head, to)
     else:
-        stated = _native(data, n, valid, lanes, table, seed, head, to)
+        stated = _native(data, n, valid, lanes, tables, seed, head, to)
     head[to, H_INFO] |= max(1, (stated + data.shape[1] - 1) // data.shape[1]) << INFO_NEED
 
 
 @compiled
-def _fields(data: Array, valid: Array, roce: bool, lanes: int, seed: int, table: Array, head: Array) -> None:
+def _fields(data: Array, valid: Array, roce: bool, lanes: int, seed: int, tables: Array, head: Array) -> None:
     for n in range(len(data)):
-        _row(data, n, valid[n], roce, lanes, seed, table, head, n)
+        _row(data, n, valid[n], roce, lanes, seed, tables, head, n)
 
 
 @compiled
 def _beats(
-    raw: Array, at: Array, everywhere: bool, roce: bool, lanes: int, seed: int, table: Array,
+    raw: Array, at: Array, everywhere: bool, roce: bool, lanes: int, seed: int, tables: Array,
     play: Array, head: Array, free: int,
 ) -> int:  # fmt: skip
     """``raw``: records of an input as bytes; ``at``: where cycle, flags, keep and data begin, then bytes of cycle, keep
@@ -123,7 +132,7 @@ def _beats(
             valid = 0
             for k in range(keep, keep + keeps):
                 valid += ones(np.uint64(raw[n, k]))
-            _row(bytes_, n, valid, roce, lanes, seed, table, head, free)
+            _row(bytes_, n, valid, roce, lanes, seed, tables, head, free)
             head[free, H_BEATS] = NEVER
             free += 1
             beats_ = 0
@@ -154,7 +163,7 @@ def beats(config: SwitchConfig, records: Array, everywhere: bool, play: Array, h
     sizes = (records.dtype[name].itemsize for name in ("cycle", "keep", "data"))
     at = (*(fields[name][1] for name in ("cycle", "flags", "keep", "data")), *sizes)
     raw = records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
-    return int(_beats(raw, at, everywhere, config.roce, config.lanes, config.seed, _TABLE, play, head, free))
+    return int(_beats(raw, at, everywhere, config.roce, config.lanes, config.seed, _TABLES, play, head, free))
 
 
 def headers(config: SwitchConfig, data: Array, valid: Array) -> Array:
@@ -166,7 +175,7 @@ def headers(config: SwitchConfig, data: Array, valid: Array) -> Array:
         config.roce,
         config.lanes,
         config.seed,
-        _TABLE,
+        _TABLES,
         head,
     )
     return head

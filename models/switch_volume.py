@@ -184,14 +184,15 @@ def joined(config: SwitchConfig, stimulus: Stimulus, end: Array, play: Array, he
     )  # fmt: skip
 
 
-_kept: list[Array] = [np.zeros((0, 2), np.int64)]
+_kept: dict[str, Array] = {}
 
 
-def _buffer(rows: int) -> Array:
-    """A log that an earlier run has used, where there is one: new memory costs more than what is written to it."""
-    if len(_kept[0]) < rows:
-        _kept[0] = np.zeros((rows, 2), np.int64)
-    return _kept[0]
+def _buffer(name: str, rows: int, width: int) -> Array:
+    """An array that an earlier run has used, where there is one: new memory costs more than what is written to it. For
+    what no outcome refers to."""
+    if name not in _kept or len(_kept[name]) < rows:
+        _kept[name] = np.zeros((rows, width), np.int64)
+    return _kept[name]
 
 
 def play(
@@ -209,7 +210,7 @@ def play(
     most = c.ports * (c.beats + 1)  # beats of a cycle
     # room for all beats, so that one part is all there is when nothing is multiplied
     log = np.empty((spare + _LOG_ROWS, 4), np.int64)
-    state = fresh(c, config.groups, log, _buffer(most + (rows or len(given.play) * 9 // 8)))
+    state = fresh(c, config.groups, log, _buffer("left", most + (rows or len(given.play) * 9 // 8), 2))
     state.inputs[:, NEXT] = given.off
     state.inputs[:, HEADS] = given.heads
     while True:
@@ -251,7 +252,8 @@ def simulate(config: SwitchConfig, stimulus: Stimulus, takes: bool = False) -> O
     whole = (1 << config.ports) - 1  # where a port dies, a frame begins behind its abort beat, wherever the stream is
     everywhere = any(mask != whole for mask in ups)
     end = np.cumsum([len(b) for b in beats])
-    play_, head = np.empty(int(end[-1]), np.int64), np.empty((int(end[-1]), NH), np.int64)
+    n = int(end[-1])
+    play_, head = _buffer("play", n, 1).reshape(-1)[:n], _buffer("head", n, NH)
     heads = np.zeros(config.ports, np.int64)
     free = at = 0
     for i, to in enumerate(end.tolist()):

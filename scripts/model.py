@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from models.jit import compiling
 from models.pfc import PHYS, Headroom, headroom, reach, thresholds
 from models.switch_config import SwitchConfig
 from models.switch_traffic import PATTERNS, Frames, Measured, jain, latency, measure, traffic
@@ -292,8 +293,8 @@ def main_model(console: Console, given: dict[str, str]) -> int:
             f" queued upstream {room.queued}, on their way inside {room.pipeline}) of {p.config.quota} a lane: HEADROOM"
             f" {room.cells}, PAUSE xoff {p.pause.xoff}, xon {p.pause.xon}"
         )
-    console.print("[dim]the first run after a change of the model compiles it: about half a minute[/]")
-    measure(p.config, traffic(p.config.ports, "uniform", 0.5, 100, 1), (0, 100))
+    with compiling(lambda: console.print("[dim]the model is compiled for this shape: about half a minute, once[/]")):
+        measure(p.config, traffic(p.config.ports, "uniform", 0.5, 100, 1), (0, 100))
     rows = [_one(p, alloc, load) for alloc in p.allocs for load in p.loads]
     console.print(_table(p, rows))
     seconds = sum(r.seconds for r in rows)

@@ -25,7 +25,7 @@ FRAME = Group(
     [
         Cover("ports", [Bin("2", 2), Bin("3 to 6", range(3, 7)), Bin("8", 8), Bin("16", 16), Bin("80", 80)],
               points=("parameters",)),
-        Cover("lanes", each(1, 2, 4, 8), points=("parameters",)),
+        Cover("lanes", each(*range(1, 9)), points=("parameters",)),
         Cover("width", each(512, 1024), points=("wide",)),
         Cover("alloc", each("round robin", "iSLIP 1", "iSLIP 2", "iSLIP 3", "iSLIP 4", "wavefront"),
               points=("allocators",)),
@@ -128,7 +128,7 @@ PORT = Group(
         Cross("event_by_down", ("event", "down"), points=("port_down",), never=[("falls", "none")],
               why="one is down when one falls"),
         Cross("event_by_profile", ("event", "profile"), points=("port_down",)),
-        Cover("lanes", each(1, 2, 4, 8), points=("port_down", "parameters")),
+        Cover("lanes", each(*range(1, 9)), points=("port_down", "parameters")),
         Cover("alloc", each("round robin", "iSLIP 1", "iSLIP 2", "iSLIP 3", "iSLIP 4", "wavefront"),
               points=("port_down", "parameters")),
         Cover("cells", [Bin("few", range(5)), Bin("some", range(5, 50)), Bin("half", range(50, 101))],
@@ -172,6 +172,8 @@ FIGURE = Group(
         Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
                          Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
                          Bin("dips", "dips", ("dips",)),
+                         *(Bin(f"turns behind {x}", f"turns behind {x}", ("turns",))
+                           for x in ("malformed", "long", "unknown")),
                          *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),
         Cover("theory", each(50, 70, 80), points=("theory",)),
         Cover("fair", each("round robin", "iSLIP", "wavefront"), points=("fairness",)),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from tb.common.uvm import PhaseItem
-from tb.switch.frames import fit
+from tb.switch.frames import DAMAGES, fit
 from tb.switch.stimulus import BY_FLOW, MULTICAST, SPRAY, SwitchSequence, mask
 
 SETTLE = 40  # cycles after which the last beat offered is decided and its pause seen
@@ -195,4 +195,41 @@ class Dips(SwitchSequence):
         b.cycle = np.array(cycle)
         item.info["batch"][i] = b
         item.info |= {"good": False, "corner": "dips"}
+        return self.finish(item, rng)
+
+
+class Turns(SwitchSequence):
+    """F4, Q3: frames sprayed anew take their turns, whatever the last first beat of their input was refused for: its
+    marks are still in the registers beside which a moved frame comes in."""
+
+    phases = 6
+    kinds = ("malformed", "long", "unknown")
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Frames sprayed over all ports; those for the one that is paused wait, a frame is refused, the port falls.
+        When it is back, more frames show where the turn is."""
+        s = self.shape
+        kind = self.kinds[index % 3]
+        item = self.begin("turns", index, rng, roce=index // 3)
+        roce = item.cfg["roce"]
+        i = int(rng.integers(s.ports))
+        old = int(rng.choice([o for o in range(s.ports) if o != i]))
+        dest = self.route(item, SPRAY, range(s.ports))
+        n, later = 4 * s.ports, int(rng.integers(1, s.ports + 1))
+        to = np.full(n + 1 + later, dest)
+        size = np.full(len(to), 64)
+        if kind == "long":
+            size[n] = (s.max_beats + 1) * s.data_bytes
+        elif kind == "unknown":
+            to[n] = item.cfg["prefix"] << s.addr_w | item.info["free_indices"].pop()
+        b = self.batch(item, rng, to, fit(size, roce))
+        b.cycle = self.start_at + np.concatenate((np.arange(n), [n + SETTLE], n + 6 * SETTLE + np.arange(later)))
+        if kind == "malformed":
+            b.damage[n] = int(rng.integers(1, len(DAMAGES[roce])))
+            b.grh[n] = False
+        item.info["batch"][i] = b
+        fall, everyone = self.start_at + n + 3 * SETTLE, mask(range(s.ports))
+        item.info["port_up"] = [(fall, everyone & ~(1 << old)), (fall + 2 * SETTLE, everyone)]
+        item.info["pause"] = [(1, ((1 << s.lanes) - 1) << old * s.lanes), (fall + 2 * SETTLE, 0)]
+        item.info |= {"good": False, "codes": {kind: 1}, "corner": f"turns behind {kind}"}
         return self.finish(item, rng)

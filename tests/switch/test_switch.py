@@ -10,7 +10,7 @@ from tb.common.uvm import PhaseTest
 from tb.switch.env import plan
 from tb.switch.sequences_bad import Malformed, TooLong
 from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroLoad
-from tb.switch.sequences_corner import AbortFull, Blink, Dips, ExactlyFull, FallInGap
+from tb.switch.sequences_corner import AbortFull, Blink, Dips, ExactlyFull, FallInGap, Turns
 from tb.switch.sequences_flow import Headroom, Pauses
 from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks, Uniform
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
@@ -84,7 +84,7 @@ class multicast(SwitchTest):
 class port_events(SwitchTest):
     """Ports down and up at random, in the gap of a frame, with full buffers; time to the first beat on a new way."""
 
-    sequences = (PortEvents, Reroute, FallInGap, AbortFull, Blink, Dips)
+    sequences = (PortEvents, Reroute, FallInGap, AbortFull, Blink, Dips, Turns)
 
 
 @pyuvm.test()
