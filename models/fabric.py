@@ -67,6 +67,15 @@ def _lost(switch: Switch, port: int, roce: bool) -> Callable[[int, Beat], None]:
     return lose
 
 
+def _noted(log: list[tuple[int, int]]) -> Callable[[int, int], None]:
+    """What appends (cycle, lanes) to ``log``."""
+
+    def note(cycle: int, lanes: int) -> None:
+        log.append((cycle, lanes))
+
+    return note
+
+
 class Fabric:
     """The whole model. ``nics`` 0 = A, 1 = B; ``table``: (switch, destination, port) entries.
 
@@ -95,6 +104,10 @@ class Fabric:
             switch.trace = True
         for which, destination, port in table:
             self.switches[which].route(destination, port)
+        self.pausing: list[list[tuple[int, int]]] = [[(0, 0)], [(0, 0)]]
+        """(cycle, whether its sending is paused) of each NIC's link, from (0, 0) on."""
+        for nic, log in zip(self.nics, self.pausing, strict=True):
+            nic.link.on_pause = _noted(log)
         self._cables: list[tuple[str, Link, str, Link]] = []
         ports = {n: (f"{name}.link", self.nics[n].link) for n, name in ((0, "nic_a"), (1, "nic_b"))}
         if net.topology == DIRECT:

@@ -118,6 +118,7 @@ LOST = Group(
         Cover("astray", each("leaf, port without a link", "spine, port without a link", "leaf, no entry"),
               points=("no_way",), field="where"),
         Cover("held", [Bin("more than queues and credits hold", True)], points=("no_way",)),
+        Cover("kept", each("pauses", "credits"), points=("converge",)),
     ],
 )  # fmt: skip
 

@@ -169,8 +169,11 @@ def phases(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
 
 
 def lost(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
-    """One sample a frame that did not arrive: where and why; with the beats that went the same way before its end."""
+    """One sample a frame that did not arrive: where and why; with the beats that went the same way before its end. And
+    what kept two senders to one port from losing any."""
     v = view(phase)
+    if v.exp.converge:
+        yield {"kept": "pauses" if v.exp.roce and phase.item.info["pauses_a"] else "credits"}
     beats = {end: frames_from_beats(phase.beats[f"cable_{end}"], AXIS) for end in "ab"}
     if v.exp.disguised:
         for frame in beats["a"]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from models import cqe, wqe
 from models.fabric import Fabric, Net
 from models.link import cable_cycles
@@ -13,7 +15,8 @@ from models.protocol import CQE, WQE
 from models.spec import spec
 from models.wire import GOOD
 from tb.common.axi import memory_after, memory_prediction, memory_rows, store_items, store_prediction, store_rows
-from tb.common.beats import StreamFormat, frames_from_beats
+from tb.common.beats import Records, StreamFormat, frames_from_beats
+from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.source import StoreSource
 from tb.common.uvm import BenchPlan, PhaseItem, PhaseRecords, Prediction
@@ -43,6 +46,7 @@ STATUS = (
     *((f"unknown{n}", 32) for n in (2, 1, 0)), ("dropped1", 32), ("dropped0", 32),
     ("qp_state1", 3), ("qp_state0", 3), ("halted1", 1), ("halted0", 1),
 )  # fmt: skip
+PAUSING = (("pausing1", 1), ("pausing0", 1))
 OTHER = {"a": "b", "b": "a"}
 SCAPY_FRAMES = 400  # scapy and the bitwise VCRC take some ms a frame: of more, an even sample of this many
 
@@ -78,7 +82,8 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
         records = phase.item.files[f"store_{suffix}.store"]
         sources.append((records, StoreSource(model.kernel, f"store_{suffix}", store_items(records), nic)))
     phase.item.info["stamps"] = model.run(exp.max_cycles)
-    out: dict[str, Any] = {"status": model_status(model)}
+    pausing = {f"pausing{n}": log for n, log in enumerate(model.pausing)}
+    out: dict[str, Any] = {"status": model_status(model), "pausing": joined(pausing, PAUSING)}
     for n, suffix in enumerate("ab"):
         out[f"cable_{suffix}"] = model.cable_beats(n)
         nic = model.nics[n]
@@ -104,9 +109,12 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     exp: Experiment = phase.item.info["experiment"]
     complaints = outsiders(exp, phase)
     complaints += check_lost(exp, phase)
+    complaints += check_pauses(ctx, exp, phase)
     for suffix, me, _, messages, incoming in exp.sides():
         if exp.lost:
             messages, incoming = [], []
+        elif exp.converge:  # A's arrive, and no answer comes back
+            messages, incoming = [], incoming if suffix == "b" else []
         s = phase.item.info[suffix]
         lines = memory_after(s.image, phase.rows[f"mem_{suffix}_w.rec"], s.pokes)
 
@@ -136,6 +144,29 @@ def check_lost(exp: Experiment, phase: PhaseRecords) -> list[str]:
     out = [f"{name}: {got[name]}, frames lost there {n}" for name, n in want.items() if got[name] != n]
     written = [end for end in "ab" if exp.lost and len(phase.rows[f"mem_{end}_aw.rec"])]
     return out + [f"memory of {end} is written, nothing arrived" for end in written]
+
+
+def held(rows: Records, n: int) -> int:
+    """Cycles for which a NIC was paused, up to the last change."""
+    level = rows["value"].reshape(len(rows)).astype(int)[:-1] >> n & 1
+    return int((np.diff(rows["cycle"].astype(int)) * level).sum())
+
+
+def check_pauses(ctx: RunContext, exp: Experiment, phase: PhaseRecords) -> list[str]:
+    """Where two ends send to one port in RoCE, each of them is paused; nowhere else is anybody."""
+    rows = phase.events["pausing"]
+    level = rows["value"].reshape(len(rows)).astype(int)
+    out = []
+    for n, end in enumerate("ab"):
+        times = int((np.diff(level >> n & 1, prepend=0) == 1).sum())
+        phase.item.info[f"pauses_{end}"] = times
+        if exp.converge and exp.roce:
+            result = Result(ctx.run_dir)
+            result.figure(f"pauses_of_nic_{end}", times, "count", held_cycles=held(rows, n))
+            result.save()
+        if (times > 0) != (exp.converge and exp.roce):
+            out.append(f"NIC {end}: paused {times} times")
+    return out
 
 
 def outsiders(exp: Experiment, phase: PhaseRecords) -> list[str]:
@@ -194,7 +225,7 @@ def check_ring(name: str, read: Any, base: int, me: layout.Side, wanted: list[di
 PLAN = BenchPlan(
     plays={"tbl": TABLE},
     streams={"cable_a": AXIS, "cable_b": AXIS},
-    events={"status": sum(w for _, w in STATUS)},
+    events={"status": sum(w for _, w in STATUS), "pausing": sum(w for _, w in PAUSING)},
     cfgs={"net": NET_WIDTH, "qp_a": QP_WIDTH, "qp_b": QP_WIDTH},
     rows={
         name: dtype

@@ -69,7 +69,8 @@ class Experiment:
 
     ``disguised``: B's wire has the other format. ``astray``: port, or None for no entry, that the table of a switch
     (0 leaf 0, 1 spine, 2 leaf 1) has for end ``a`` or ``b`` in place of the right one. With either, no frame arrives:
-    an end that sends must not have a way.
+    an end that sends must not have a way. ``converge``: leaf 0 sends what is meant for either end to B, which drops
+    its own: both send to one port at once, A's messages arrive there, and no answer does.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Experiment:
     max_cycles: int = 400_000
     disguised: bool = False
     astray: Mapping[tuple[int, str], int | None] = field(default_factory=dict)
+    converge: bool = False
 
     @property
     def lost(self) -> bool:
@@ -132,6 +134,8 @@ def table(exp: Experiment) -> list[tuple[int, int, int]]:
     ports: dict[tuple[int, str], int | None] = {(0, "a"): 0, (0, "b"): 1}
     if exp.topology is not Topology.ONE_HOP:
         ports |= {(0, "b"): 7, (1, "a"): 0, (1, "b"): 1, (2, "a"): 7, (2, "b"): 0}
+    if exp.converge:
+        ports[0, "a"] = 1
     to = {end: side.ipv4 if exp.roce else side.lid for end, side in (("a", exp.a), ("b", exp.b))}
     return [(switch, to[end], port) for (switch, end), port in (ports | dict(exp.astray)).items() if port is not None]
 

@@ -130,3 +130,22 @@ def lost_experiments(rng: np.random.Generator) -> list[Experiment]:
         "unknown", host="d2d", pmtu=2, from_a=little, from_b=little[:2], astray={(1, "b"): 6, (2, "a"): None}
     )  # fmt: skip
     return [first, second, third]
+
+
+def converging(rng: np.random.Generator, *, roce: bool) -> Experiment:
+    """A and B send at full rate to one port, with more than the buffers in front of it hold: in RoCE the switch pauses
+    both, natively credits do; nothing is lost."""
+    cells = spec().integer("link.port_cells")
+    size, count = 64 * 64, -(-3 * cells // 128)
+    messages = [
+        [
+            Message(rng.bytes(size), TARGETS + size * i, source=size * i, at=400 + 20 * i, place=Place.GPU,
+                    target_place=Place.GPU, signaled=False)
+            for i in range(count)
+        ]
+        for _ in "ab"
+    ]  # fmt: skip
+    return Experiment(
+        f"converging_{'roce' if roce else 'native'}", Topology.ONE_HOP, "d2d", roce, "kp4" if roce else "llfec",
+        from_a=messages[0], from_b=messages[1], converge=True,
+    )  # fmt: skip

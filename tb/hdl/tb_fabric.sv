@@ -2,7 +2,7 @@
 // Bench of the fabric: two NICs, each with its memory (host and GPU window) and a player of stores into its
 // UAR page; what the NICs send is recorded at the near ends of their cables.
 // Files of a phase: net.cfg, qp_a.cfg, qp_b.cfg, tbl.play, store_a/b.store, mem_a/b.*; records: cable_a/b,
-// mem_a/b, store_a/b, status.
+// mem_a/b, store_a/b, status, pausing.
 `default_nettype none
 
 module tb_fabric
@@ -135,6 +135,9 @@ module tb_fabric
         .tdata(mon_tdata[i*512+:512]), .side(1'b0), .*);
   end
 
+  // what the RoCE profile's pauses hold: NIC B, NIC A
+  wire [1:0] pausing = {dut.g_nic[1].u_nic.u_link.m_pause, dut.g_nic[0].u_nic.u_link.m_pause};
+  event_recorder #(.NAME("pausing"), .W(2), .CHANGE(1'b1)) u_pausing (.value(pausing), .*);
   event_recorder #(.NAME("status"), .W(168), .CHANGE(1'b1)) u_status (
       .value({cnt_unknown, cnt_dropped, qp_state, halted}), .*);
 endmodule

@@ -11,7 +11,7 @@ from tb.common.uvm import PhaseItem, PhaseSequence, PhaseTest
 from tb.fabric.account import Account
 from tb.fabric.env import PLAN
 from tb.fabric.experiment import Topology, phase_item
-from tb.fabric.scenarios import latency_rows, lost_experiments, moe, random_experiment
+from tb.fabric.scenarios import converging, latency_rows, lost_experiments, moe, random_experiment
 
 
 class Moe(PhaseSequence):
@@ -84,6 +84,16 @@ class LostFrames(PhaseSequence):
         return phase_item(lost_experiments(rng)[index])
 
 
+class Converging(PhaseSequence):
+    """Both NICs send to one port."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Natively, then in RoCE."""
+        return phase_item(converging(rng, roce=index == 1))
+
+
 @pyuvm.test()
 class account(Account):
     """The default run: MoE dispatch, latency table, waterfall, figures, capture."""
@@ -122,3 +132,11 @@ class lost_frames(PhaseTest):
 
     plan = PLAN
     sequences = (LostFrames,)
+
+
+@pyuvm.test()
+class converge(PhaseTest):
+    """Two to one under load: credits, pauses; nothing is lost."""
+
+    plan = PLAN
+    sequences = (Converging,)
