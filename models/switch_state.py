@@ -117,9 +117,10 @@ class Shape(NamedTuple):
     outside: int  # 1: FIFOs and sinks are not here: beats taken are logged, `booked` is lowered from outside
     record: int  # set of kinds to log
     each: int  # 1: a frame can begin with each beat, and each has a row of head
-    # three that the core is compiled for, by their lengths: what it need not ask for costs nothing
+    # three that the core is compiled for, by their lengths: what it need not ask for costs nothing. Each combination
+    # is compiled by itself, so there are few
     sets: tuple[int, ...]  # one a word of a set
-    several: tuple[int, ...]  # two with more than one lane
+    several: tuple[int, ...]  # one when it is known that there is one lane
     whole: tuple[int, ...]  # two when frames may be worked on as a whole, see switch_ahead
     prefix: int
     addr_w: int
@@ -220,6 +221,8 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
     """The numbers of a configuration; raises SpecError when the latency table is not that of docs/switch.md."""
     calm = not (config.saf or config.pfc or outside or each or record >> K_TAKE & 1)
     few = config.ports * config.lanes * config.credit_init <= _CREDITS_AHEAD
+    whole = calm and (few or not config.credit_en)
+    small = config.ports <= 64
     figure = {name: spec().cycles(f"latency.switch.{name}") for name in spec().section("latency.switch")}
     for name, value in (("lookup", 5), ("store", 6), ("match", 1)):
         if figure[name] != value:
@@ -231,8 +234,8 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         xon=config.xon, ecn=config.ecn if config.roce else 0, credit_en=int(config.credit_en),
         credit_init=config.credit_init, shift=config.adapt_shift, gate=int(gate), outside=int(outside), record=record,
         each=int(each),
-        sets=(0,) * (1 if config.ports <= 64 else 2), several=(0,) * min(2, config.lanes),
-        whole=(0,) * (2 if calm and (few or not config.credit_en) else 1),
+        sets=(0,) * (1 if small else 2), several=(0,) * (1 if small and whole and config.lanes == 1 else 2),
+        whole=(0,) * (2 if whole else 1),
         prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
         addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
         mcast_hold=spec().cycles("switch.mcast_hold"), frames=config.depth + DEPTH,

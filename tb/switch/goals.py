@@ -217,7 +217,8 @@ def lanes_turn(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     out = t.left[o]
     order = out.lane[out.source == source]
     n = t.shape.lanes
-    until = int(np.bincount(order, minlength=n).min()) * n
+    # until the first lane has nothing left: one that was served twice before all had frames is through earlier
+    until = min((int(np.flatnonzero(order == v)[-1]) + 1 if v in order else 0) for v in range(n))
     skip = phase.item.info.get("lanes_from", 0)
     for k in range(skip, until - n + 1):
         if len(set(order[k : k + n].tolist())) != n:

@@ -144,7 +144,9 @@ class Marks(SwitchSequence):
         for i in range(s.ports):
             out = np.where(rng.random(n) < 0.6, 1, rng.integers(s.ports, size=n))
             size = np.concatenate((rng.integers(64, 200, n - 6), rng.integers(4 * 64 - 3, 4 * 64 + 8, 6)))
-            item.info["batch"][i] = self.batch(item, rng, self.dest(item, rng, out), size, load=0.6)
+            dest = self.dest(item, rng, out)
+            lanes = rng.integers(min(4, s.lanes), size=n)  # over more of them no queue gets deep
+            item.info["batch"][i] = self.batch(item, rng, dest, size, load=0.6, lanes=lanes)
         self.slow(item, rng, 0.4, 0.5)
         return self.finish(item, rng)
 
