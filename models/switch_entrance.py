@@ -103,13 +103,15 @@ def _enter(c: Shape, s: State, f: Feed, i: int, beat: int, last: int) -> None:
 
 @inlined
 def _passes(c: Shape, s: State, f: Feed, i: int, beat: int) -> bool:
-    """The credit gate in front of the switch; it remembers the lane of the stream's frame."""
+    """The credit gate in front of the switch; it remembers the lane of the stream's frame. The rest of a cut frame
+    (E2) passes and takes no credit: it never enters, so its cells never come back."""
     if s.inp[i * NI + STREAM_FIRST]:
         v = f.head[_head(c, s, i, beat) + H_INFO] >> INFO_LANE & 7
         if closed(c, s, f, i, v) if ahead(c) else s.il[lane(i, v) + GATE] < c.beats:
             return False
         s.inp[i * NI + STREAM_LANE] = v
-    s.il[lane(i, known(s.inp[i * NI + STREAM_LANE])) + GATE] -= 1
+    if not s.inp[i * NI + SWALLOWS]:
+        s.il[lane(i, known(s.inp[i * NI + STREAM_LANE])) + GATE] -= 1
     return True
 
 

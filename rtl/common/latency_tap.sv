@@ -5,7 +5,8 @@
 `default_nettype none
 
 module latency_tap #(
-    parameter NAME = "tap"  /// file name, unique in the design
+    parameter     NAME   = "tap",  /// file name, unique in the design
+    parameter int NUMBER = -1      /// from 0 on: written behind the name, with as many digits as it has
 ) (
     input wire        clk,    /// clock
     input wire        rst,    /// synchronous reset, active high: the cycle count starts again
@@ -20,7 +21,8 @@ module latency_tap #(
   initial begin
     fd = 0;
     if ($test$plusargs("taps") != 0 && $value$plusargs("run_dir=%s", dir) != 0)
-      fd = $fopen($sformatf("%0s/taps/%0s.tap", dir, NAME), "w");
+      if (NUMBER < 0) fd = $fopen($sformatf("%0s/taps/%0s.tap", dir, NAME), "w");
+      else fd = $fopen($sformatf("%0s/taps/%0s%0d.tap", dir, NAME, NUMBER), "w");
   end
 
   // Counts as the bench's cycle counter does: 0 is the first edge after reset.

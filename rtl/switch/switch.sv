@@ -76,22 +76,10 @@ module switch
   localparam int VW = $clog2(LANES + 1);
   localparam int XW = DATA_W + KW + 4;  // first, mark, last, user, keep, data
 
-  if (PORTS < 2 || PORTS > 80 || LANES < 1 || LANES > 8 || (DATA_W != 512 && DATA_W != 1024)) begin : g_bad_size
-    initial $fatal(1, "switch: PORTS %0d, LANES %0d, DATA_W %0d; allowed: 2..80, 1..8, 512 or 1024", PORTS, LANES, DATA_W);
-  end
-  if (MAX_BEATS + 1 > CELLS / LANES || MAX_BEATS + 1 > EGRESS || (CELLS & (CELLS - 1)) != 0) begin : g_bad_cells
-    initial $fatal(1, "switch: CELLS %0d (a power of two), EGRESS %0d; CELLS / LANES and EGRESS must exceed MAX_BEATS %0d",
-                   CELLS, EGRESS, MAX_BEATS);
-  end
-  if (CELLS > 32768 || EGRESS > 32768 || MAX_BEATS > 255) begin : g_bad_limit  // what the 16-bit counts and the credits hold
-    initial $fatal(1, "switch: CELLS %0d, EGRESS %0d, MAX_BEATS %0d; allowed: up to 32768, 32768, 255", CELLS, EGRESS, MAX_BEATS);
-  end
-  if ((EGRESS & (EGRESS - 1)) != 0 || (GROUPS & (GROUPS - 1)) != 0) begin : g_bad_power
-    initial $fatal(1, "switch: EGRESS %0d, GROUPS %0d; allowed: powers of two", EGRESS, GROUPS);
-  end
-  if (ALLOC < 0 || ALLOC > 5 || ADDR_W < 1 || ADDR_W > 21 || GROUPS < 2) begin : g_bad_alloc
-    initial $fatal(1, "switch: ALLOC %0d, ADDR_W %0d, GROUPS %0d; allowed: 0..5, 1..21, 2 or more", ALLOC, ADDR_W, GROUPS);
-  end
+  switch_sizes #(
+      .PORTS(PORTS), .LANES(LANES), .DATA_W(DATA_W), .CELLS(CELLS), .MAX_BEATS(MAX_BEATS), .EGRESS(EGRESS),
+      .ADDR_W(ADDR_W), .GROUPS(GROUPS), .ALLOC(ALLOC)
+  ) u_sizes ();
 
   wire [PORTS*PORTS-1:0] req, acc, mc_set;  // bit i*PORTS+o
   wire [PORTS*VW-1:0] mc_lane;
@@ -162,7 +150,7 @@ module switch
     );
 `ifndef SYNTHESIS
     if (TAP_PREFIX != "") begin : g_tap
-      latency_tap #(.NAME({TAP_PREFIX, ".voq", 8'(48 + i)})) u_stored (.clk(clk), .rst(rst), .event_i(decided[i]));
+      latency_tap #(.NAME({TAP_PREFIX, ".voq"}), .NUMBER(i)) u_stored (.clk(clk), .rst(rst), .event_i(decided[i]));
     end
 `endif
   end
@@ -243,7 +231,7 @@ module switch
     );
 `ifndef SYNTHESIS
     if (TAP_PREFIX != "") begin : g_tap
-      latency_tap #(.NAME({TAP_PREFIX, ".xbar", 8'(48 + o)})) u_crossed (
+      latency_tap #(.NAME({TAP_PREFIX, ".xbar"}), .NUMBER(o)) u_crossed (
           .clk(clk), .rst(rst), .event_i(q_valid[o] && q_beat[o][XW-1]));
     end
 `endif

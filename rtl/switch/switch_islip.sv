@@ -18,13 +18,20 @@ module switch_islip #(
   localparam int PW = $clog2(PORTS);
 
   wire [PORTS*PORTS-1:0] done [K+1];  // matched so far, by iteration
+  wire [PORTS-1:0] in_done [K+1];
+  wire [PORTS-1:0] out_done [K+1];
   wire [PORTS*PW-1:0] g_ptr, a_ptr;
-  assign done[0] = '0;
-  assign acc     = done[K];
+  assign done[0]     = '0;
+  assign in_done[0]  = '0;
+  assign out_done[0] = '0;
+  assign acc         = done[K];
 
   for (genvar n = 0; n < K; n++) begin : g_iter
+    wire [PORTS*PORTS-1:0] won;
     switch_islip_step #(.PORTS(PORTS)) u_step (
-        .req(req), .done(done[n]), .g_ptr(g_ptr), .a_ptr(a_ptr), .acc(done[n+1]));
+        .req(req), .in_done(in_done[n]), .out_done(out_done[n]), .g_ptr(g_ptr), .a_ptr(a_ptr), .won(won),
+        .in_next(in_done[n+1]), .out_next(out_done[n+1]));
+    assign done[n+1] = done[n] | won;
   end
 
   for (genvar p = 0; p < PORTS; p++) begin : g_ptr_of

@@ -79,15 +79,19 @@ module switch_output
   logic [LANES-1:0] paused;
   wire leave = held_beat && (m_axis_tready || !live);
   assign drained = booked == '0 && !busy && in_empty;
-  wire room = booked <= CW'(DEPTH - MAX_BEATS - 1);
+  wire [CW-1:0] next_booked = now_take == leave ? booked : now_take ? booked + 1'b1 : booked - 1'b1;
+  wire next_live = port_up && (live || drained);
+  logic may;  // live and room for a largest frame and one beat more: the allocator's path starts at a register
   always_ff @(posedge clk) begin
     if (rst) begin
       booked <= '0;
       live   <= 1'b0;
+      may    <= 1'b0;
       paused <= '0;
     end else begin
-      if (now_take != leave) booked <= now_take ? booked + 1'b1 : booked - 1'b1;
-      live   <= port_up && (live || drained);
+      booked <= next_booked;
+      live   <= next_live;
+      may    <= next_live && next_booked <= CW'(DEPTH - MAX_BEATS - 1);
       paused <= m_pause;
     end
   end
@@ -102,7 +106,7 @@ module switch_output
         .give(m_credit[v*8+:8]), .credit(credit), .enough(enough));
     assign credits[v*16+:16] = credit;
     assign open[v] = (enough || !cfg_credit_en) && !paused[v];
-    assign ok[v] = live && room && open[v];
+    assign ok[v] = may && open[v];
     always_ff @(posedge clk) begin
       if (rst) level[v*3+:3] <= '0;
       else level[v*3+:3] <= steps > 16'd7 ? 3'd7 : steps[2:0];

@@ -16,30 +16,39 @@ module switch_wavefront #(
   localparam int PW = $clog2(PORTS);
 
   logic [PW-1:0] w;
+
+  // Column c of a turned row is output (c + w) mod PORTS, so that the diagonals are in fixed order: k holds the pairs
+  // of input i and column (k - i) mod PORTS.
+  logic [PORTS*PORTS-1:0] ask, won;
+  always_comb begin
+    for (int i = 0; i < PORTS; i++) ask[i*PORTS+:PORTS] = PORTS'({2{req[i*PORTS+:PORTS]}} >> w);
+  end
+
   logic [PORTS-1:0] row, col;  // not matched yet
   logic hit;
-  // The 2 PORTS - 1 diagonals of a doubled matrix in fixed order; those from w to w + PORTS - 1 take part.
   always_comb begin
-    acc = '0;
+    won = '0;
     row = '1;
     col = '1;
     hit = 1'b0;
-    for (int k = 0; k < 2 * PORTS - 1; k++) begin
-      if (k >= 32'(w) && k < 32'(w) + PORTS) begin
-        for (int i = 0; i < PORTS; i++) begin
-          hit = req[i*PORTS+(k+PORTS-i)%PORTS] && row[i] && col[(k+PORTS-i)%PORTS];
-          if (hit) begin
-            acc[i*PORTS+(k+PORTS-i)%PORTS] = 1'b1;
-            row[i]                         = 1'b0;
-            col[(k+PORTS-i)%PORTS]         = 1'b0;
-          end
-        end
+    for (int k = 0; k < PORTS; k++) begin
+      for (int i = 0; i < PORTS; i++) begin
+        hit = ask[i*PORTS+(k+PORTS-i)%PORTS] && row[i] && col[(k+PORTS-i)%PORTS];
+        won[i*PORTS+(k+PORTS-i)%PORTS] = hit;
+        row[i]                 = row[i] && !hit;
+        col[(k+PORTS-i)%PORTS] = col[(k+PORTS-i)%PORTS] && !hit;
       end
     end
   end
+
+  always_comb begin
+    for (int i = 0; i < PORTS; i++) acc[i*PORTS+:PORTS] = PORTS'({2{won[i*PORTS+:PORTS]}} << w >> PORTS);
+  end
+
+  // Whenever anything is asked for something is matched.
   always_ff @(posedge clk) begin
     if (rst) w <= '0;
-    else if (acc != '0) w <= 32'(w) == PORTS - 1 ? '0 : w + 1'b1;
+    else if (req != '0) w <= 32'(w) == PORTS - 1 ? '0 : w + 1'b1;
   end
 
 endmodule

@@ -18,6 +18,7 @@ from tb.common.beats import frames_from_beats
 from tb.common.pcap import ERF, ETHERNET, write_pcap
 from tb.common.result import Result
 from tb.common.run import RunContext
+from tb.common.taps import read_stamps
 from tb.common.uvm import PhaseRecords, PhaseTest
 from tb.fabric import waterfall
 from tb.fabric.env import AXIS
@@ -75,7 +76,7 @@ class Account(PhaseTest):
         message = exp.from_a[0]
         path = waterfall.segments(exp, fetched=not message.inline)
         writes = phase.rows["mem_b_w.rec"]
-        stamps = waterfall.read_stamps(self.ctx.run_dir / "taps", self.order)
+        stamps = read_stamps(self.ctx.run_dir / "taps", self.order)
         visible = dict(zip(writes["cycle"].tolist(), writes["visible"].tolist(), strict=True))
         try:
             rtl = waterfall.walk(stamps, path, visible)

@@ -20,6 +20,7 @@ from models.memory import LINE
 from tb.common.beats import Records
 from tb.common.result import Result
 from tb.common.run import RunContext
+from tb.common.taps import read_stamps
 from tb.common.uvm import PhaseItem, PhaseRecords, PhaseSequence, PhaseTest
 from tb.fabric import layout, waterfall
 from tb.fabric.experiment import Experiment, Message, Topology, phase_item
@@ -93,7 +94,7 @@ class Compare(PhaseTest):
         """Figures of one phase."""
         exp: Experiment = phase.item.info["experiment"]
         case: Case = phase.item.info["case"]
-        stamps = waterfall.read_stamps(ctx.run_dir / "taps", self.order)
+        stamps = read_stamps(ctx.run_dir / "taps", self.order)
         self.order += 1
         try:
             got = Measured(

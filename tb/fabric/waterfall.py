@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from models.link import cable_cycles, phy_cycles
@@ -160,12 +159,3 @@ def stages(
 def hop_cycles(exp: Experiment, at: Mapping[str, int]) -> list[int]:
     """Port to port of each switch: cable in to cable out, PHYs included."""
     return [at[f"{s}.p{o}.phy_tx"] - at[f"{s}.p{i}.phy_rx"] for s, i, o in HOPS[exp.topology]]
-
-
-def read_stamps(folder: Path, phase: int) -> dict[str, list[int]]:
-    """Stamps of phase ``phase`` (counted from 0) of all files in ``folder``; a reset line ends a phase."""
-    out = {}
-    for path in folder.glob("*.tap"):
-        parts = path.read_text(encoding="ascii").split("reset\n")
-        out[path.name.removesuffix(".tap")] = [int(x) for x in parts[phase].split()] if phase < len(parts) else []
-    return out

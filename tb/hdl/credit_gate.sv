@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Far end of a credited link, between a player and a switch's input: a frame's first beat is offered only when
 // its lane has credit for a largest frame, the beats behind it pass freely. Credits begin at a lane's share of
-// the cells; a beat that is accepted takes one, free_cells gives them back from the next cycle on.
+// the cells; a beat that enters the switch takes one, free_cells gives them back from the next cycle on. What
+// frame_cut takes away never enters and never comes back: it takes none.
 `default_nettype none
 
 module credit_gate #(
@@ -13,6 +14,7 @@ module credit_gate #(
     input  wire               rst,         /// synchronous reset, active high
     input  wire               live,        /// the port is in use; while it is not, credits are those of the start
     input  wire               on,          /// 0: everything passes
+    input  wire               cut,         /// what passes is not offered to the switch (frame_cut)
     input  wire [        2:0] head_lane,   /// lane of the beat offered, if it is a frame's first
     input  wire [LANES*2-1:0] free_cells,  /// cells given back in this cycle, by lane
     input  wire               s_valid,     /// beat offered by the player
@@ -43,7 +45,7 @@ module credit_gate #(
       logic signed [31:0] credit;  // below 0 inside a frame that is longer than it may be
       always_ff @(posedge clk) begin
         if (rst || !live) credit <= QUOTA;
-        else credit <= credit - 32'(passed && lane == 3'(v)) + 32'(free_cells[2*v+:2]);
+        else credit <= credit - 32'(passed && !cut && lane == 3'(v)) + 32'(free_cells[2*v+:2]);
       end
       assign enough[v] = credit >= MAX_BEATS;
     end else begin : g_none

@@ -16,7 +16,8 @@ module tb_switch
     parameter int ADDR_W    = 10,                                             /// bits of a table index
     parameter int GROUPS    = 64,                                             /// groups of next hops
     parameter int ALLOC     = 1,                                              /// 0 round robin, 1..4 iSLIP, 5 wavefront
-    parameter int SAF       = 0                                               /// 1 store and forward
+    parameter int SAF       = 0,                                              /// 1 store and forward
+    parameter int TAPS      = 0                                               /// 1: stage stamps sw.voq<i>, sw.xbar<o>
 ) (
     input  wire         clk,      /// clock
     input  wire         rst,      /// synchronous reset, active high
@@ -88,7 +89,8 @@ module tb_switch
       .ADDR_W   (ADDR_W),
       .GROUPS   (GROUPS),
       .ALLOC    (ALLOC),
-      .SAF      (SAF != 0)
+      .SAF      (SAF != 0),
+      .TAP_PREFIX(TAPS != 0 ? "sw" : "")
   ) dut (
       .clk            (clk),
       .rst            (rst),

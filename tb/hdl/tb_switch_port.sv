@@ -50,7 +50,7 @@ module tb_switch_port #(
   frame_lane #(.LANES(LANES)) u_s_lane (
       .roce(roce), .head(s_axis_tdata[127:0]), .keep(s_axis_tkeep[63:0]), .lane(s_lane));
   credit_gate #(.LANES(LANES), .QUOTA(QUOTA), .MAX_BEATS(MAX_BEATS)) u_gate (
-      .clk(clk), .rst(rst), .live(live), .on(gate), .head_lane(s_lane), .free_cells(free_cells), .s_valid(p_valid),
+      .clk(clk), .rst(rst), .live(live), .on(gate), .cut(cut), .head_lane(s_lane), .free_cells(free_cells), .s_valid(p_valid),
       .s_ready(p_ready), .s_last(s_axis_tlast), .m_valid(g_valid), .m_ready(s_axis_tready));
   frame_cut u_cut (
       .clk(clk), .rst(rst), .live(live), .valid(g_valid), .ready(s_axis_tready), .last(s_axis_tlast), .cut(cut));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What single sequences ask for: latency, full rate, fairness, hot spots, lanes. Read off the records alone.
+"""What single sequences ask for: latency, fairness, hot spots, lanes, stamps. Read off the records alone.
 
 :data:`GOALS`: key of ``info`` -> check. The value under the key says what is wanted; each check describes it.
 """
@@ -8,25 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from models.spec import SPEC_DIR, Spec, spec
-from tb.common.result import Result
 from tb.common.run import RunContext
+from tb.common.taps import read_stamps
 from tb.common.uvm import PhaseRecords
 from tb.switch.goals_flow import GOALS_FLOW
+from tb.switch.goals_rate import PROFILE, busy, figure, line_rate
 from tb.switch.trace import Trace, bits_of, latencies
 
+TAPS = "sw"  # prefix of the stamps in tb_switch
+CROSSED = 2  # cycles from a beat taken to the crossbar's output
 Goal = Callable[[RunContext, Trace, PhaseRecords], list[str]]
-PROFILE = ("native", "RoCE")
-
-
-def _figure(ctx: RunContext, name: str, value: float, unit: str, **rest: Any) -> None:
-    result = Result(ctx.run_dir)
-    result.figure(name, value, unit, ports=int(ctx.param("PORTS", 8)), **rest)
-    result.save()
 
 
 def alone() -> int:
@@ -43,60 +38,31 @@ def latency(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     sizes = phase.item.info["sizes"]
     limit = spec().cycles("target.switch_cycles")
     below = worst < limit
-    _figure(ctx, "switch_cycles", worst, "cycles", target=limit, passed=below, load="zero", pairs="all", sizes=sizes)
+    figure(ctx, "switch_cycles", worst, "cycles", target=limit, passed=below, load="zero", pairs="all", sizes=sizes)
     if not below:
         return [f"zero-load latency is {worst} cycles; target: below {limit}"]
     return [] if set(times) == {want} else [f"zero-load latency is {dict(times)} cycles (value: frames), not {want}"]
 
 
-def stream_limited(size: int, overhead: int, width: int) -> bool:
-    """A frame of ``size`` bytes takes longer on the stream (a beat a cycle) than on the wire."""
-    return -(-size // width) * spec().integer("link.rate_bytes") > size + overhead
+def stamps(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """Stage stamps: a file for each port, by its number, with the cycle of each frame's decision and crossing.
 
-
-def limited_sizes(overhead: int, width: int, top: int) -> list[tuple[int, int]]:
-    """Ranges of frame sizes, 64 bytes to ``top``, that the stream's beats slow below the wire's rate."""
-    found: list[tuple[int, int]] = []
-    for size in range(64, top + 1):
-        if not stream_limited(size, overhead, width):
-            continue
-        if found and found[-1][1] == size - 1:
-            found[-1] = (found[-1][0], size)
-        else:
-            found.append((size, size))
-    return found
-
-
-def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Outputs that have work in every cycle send a beat in every cycle: one size class of the permutation."""
-    out, share = [], []
-    size = int(phase.item.info["busy"])
-    for o, m in enumerate(t.m):
-        if not len(m):
-            out.append(f"output {o} sent nothing")
-            continue
-        at = m["cycle"].astype(np.int64)
-        share.append(len(at) / (at[-1] - at[0] + 1))
-        if share[-1] < 1:
-            out.append(f"output {o}: {len(at)} beats in {at[-1] - at[0] + 1} cycles, frames of {size} bytes")
-    overhead = spec().integer("link.overhead_roce" if t.roce else "link.trailer_bytes")  # limited sizes: one segment
-    rate = spec().integer("link.rate_bytes")
-    per_cycle = size / -(-size // t.shape.data_bytes)
-    pieces = 1 if t.roce else -(-size // spec().integer("link.segment_bytes"))
-    wire = size * rate / (size + overhead * pieces)
-    ranges = limited_sizes(overhead, t.shape.data_bytes, t.shape.largest)
-    _figure(
-        ctx, f"stream_limited_{PROFILE[t.roce].lower()}", sum(b - a + 1 for a, b in ranges), "count",
-        sizes=", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges), of="frame sizes from 64 bytes on",
-        wire=f"{rate} bytes a cycle, {overhead} bytes after each {'frame' if t.roce else 'segment'}",
-        beat=t.shape.data_bytes,
-    )  # fmt: skip
-    _figure(
-        ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",
-        target=100, passed=not out, bytes_a_cycle=round(per_cycle, 2), wire_bytes_a_cycle=round(wire, 2),
-        limit="stream" if stream_limited(size, overhead, t.shape.data_bytes) else "wire",
-    )  # fmt: skip
-    return out
+    ``info["stamps"]``: number of the phase. Nothing is dropped or moved, and every output is always ready.
+    """
+    found = read_stamps(ctx.run_dir / "taps", phase.item.info["stamps"])
+    ports = range(t.shape.ports)
+    names = {f"{TAPS}.{stage}{p}" for p in ports for stage in ("voq", "xbar")}
+    if set(found) != names:
+        return [f"stamps are {sorted(set(found) - names)} beyond, {sorted(names - set(found))} missing"]
+    lookup, cross = spec().cycles("latency.switch.lookup"), spec().cycles("latency.switch.cross")
+    said = []
+    for p in ports:
+        want = {"voq": t.entered[p].cycle + lookup, "xbar": t.left[p].cycle - cross + CROSSED}
+        for stage, cycles in want.items():
+            got = found[f"{TAPS}.{stage}{p}"]
+            if got != cycles.tolist():
+                said.append(f"{TAPS}.{stage}{p}: {len(got)} stamps, from {got[:3]}; due {len(cycles)}: {cycles[:3]}")
+    return said
 
 
 def fair(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -125,7 +91,7 @@ def shares(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     beats = np.bincount(out.source[there], weights=out.beats[there], minlength=t.shape.ports)
     part = beats / beats.sum()
     used = part[senders]
-    _figure(ctx, "least_share", round(100 * float(used.min()) * len(used), 1), "percent", target=50,
+    figure(ctx, "least_share", round(100 * float(used.min()) * len(used), 1), "percent", target=50,
             passed=bool(used.min() * len(used) > 0.5), shares=[round(100 * float(x), 1) for x in part])  # fmt: skip
     return [] if used.min() * len(used) > 0.5 else [f"output {o}: shares of the inputs are {part.round(3).tolist()}"]
 
@@ -163,7 +129,7 @@ def cool(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     if len(done) < 2:
         return []
     ratio = done["with"] / done["without"]
-    _figure(ctx, "beside_hot_spot", round(100 * ratio, 1), "percent", target=115, passed=ratio <= 1.15,
+    figure(ctx, "beside_hot_spot", round(100 * ratio, 1), "percent", target=115, passed=ratio <= 1.15,
             meaning="time of the other outputs' frames with a hot spot, against without")  # fmt: skip
     return (
         [] if ratio <= 1.15 else [f"the hot spot slows other outputs: {done['with']} against {done['without']} cycles"]
@@ -178,7 +144,7 @@ def load(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     if times.min() < alone():
         return [f"a frame took {times.min()} cycles; an empty switch takes {alone()}"]
     for key, value in (("mean", times.mean()), ("p99", np.percentile(times, 99)), ("max", times.max())):
-        _figure(ctx, f"latency_{phase.item.info['load']}_{key}", round(float(value), 1), "cycles",
+        figure(ctx, f"latency_{phase.item.info['load']}_{key}", round(float(value), 1), "cycles",
                 frames=len(times), profile=PROFILE[t.roce], alloc=t.shape.alloc)  # fmt: skip
     return []
 
@@ -204,7 +170,7 @@ def theory(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     share, n = load / 100, t.shape.ports
     least = (n - 1) / n * share / (2 * (1 - share))
     passed = abs(mean - due) <= near * due and mean >= least * (1 - near)
-    _figure(ctx, f"mean_wait_{key}_{load}", round(mean, 2), "cycles", target=due, passed=passed, load=load,
+    figure(ctx, f"mean_wait_{key}_{load}", round(mean, 2), "cycles", target=due, passed=passed, load=load,
             behind_output_queues=round(least, 2), tolerance_percent=round(100 * near))  # fmt: skip
     if passed:
         return []
@@ -239,7 +205,7 @@ def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     share = count / (end - begin - store)
     # in a buffer of few frames that is full, the last one is asked for before it is whole inside, and stalls there
     due = 0.95 if t.shape.cells >= 3 * t.shape.max_beats * t.shape.lanes else 0.85
-    _figure(
+    figure(
         ctx, "beside_blocked_lane", round(100 * share, 1), "percent", target=100 * due, passed=share > due, lane=lane
     )
     if share <= due:
@@ -248,6 +214,7 @@ def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 
 GOALS: dict[str, Goal] = {
-    "latency": latency, "busy": busy, "fair": fair, "shares": shares, "stalls": stalls, "cool": cool, "load": load,
+    "latency": latency, "busy": busy, "line_rate": line_rate, "stamps": stamps,
+    "fair": fair, "shares": shares, "stalls": stalls, "cool": cool, "load": load,
     "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW,
 }  # fmt: skip

@@ -39,6 +39,8 @@ class ZeroLoad(SwitchSequence):
             b.cycle = at + np.cumsum(room) - room
             at = int(b.cycle[-1] + room[-1])
             item.info["batch"][i] = b
+        if self.ctx.param("TAPS", 0):
+            item.info["stamps"] = index
         item.info |= {"latency": latency(), "sizes": sorted({int(x) for x in size}), "pairs": n}
         return self.finish(item, rng)
 

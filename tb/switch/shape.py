@@ -54,6 +54,12 @@ class Shape:
         """Bytes of a largest frame."""
         return self.max_beats * self.data_bytes
 
+    def full_rate(self, beats: int) -> bool:
+        """Outputs send a beat in every cycle while frames of so many beats come gapless (docs/switch.md, Sizes)."""
+        store, match, cross = (spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
+        inside = store + match + (beats - 1 if self.saf else 0)
+        return self.egress >= self.max_beats + 1 + cross and self.cells > inside
+
     def prefix_bits(self, roce: int) -> int:
         """Bits of a destination above its index."""
         return (32 if roce else 21) - self.addr_w

@@ -13,6 +13,7 @@ from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroL
 from tb.switch.sequences_corner import AbortFull, Blink, Dips, ExactlyFull, FallInGap, Turns
 from tb.switch.sequences_flow import Headroom, Pauses
 from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks, Uniform
+from tb.switch.sequences_rate import LineRate
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 
 
@@ -43,6 +44,13 @@ class permutation(SwitchTest):
     """Full rate without contention, every size class."""
 
     sequences = (Permutation,)
+
+
+@pyuvm.test()
+class line_rate(SwitchTest):
+    """The wire's rate, or a beat a cycle, for every size."""
+
+    sequences = (LineRate,)
 
 
 @pyuvm.test()

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from models.switch_config import SwitchConfig
+from models.switch_traffic import Frames, measure
 from tb.common.beats import StreamFormat
 from tb.switch.checks import whole
-from tb.switch.goals import alone, load, stalls, theory
+from tb.switch.goals import alone, load, stalls, stamps, theory
 from tb.switch.goals_flow import headroom, reroute
+from tb.switch.goals_rate import busy, due, line_rate
+from tb.switch.shape import Shape
 
 AXIS = StreamFormat()
 Some: Any = SimpleNamespace  # stands for a trace, a phase, an item: what a check reads of it
@@ -122,3 +126,61 @@ def test_headroom_is_used_up_and_no_more(figures, drops, cells, back, lossless, 
     item = Some(info={"headroom": (0, 0, 1, lossless)}, cfg={"xoff": 2})
     rows = {"s_pause.evt": pause, "free.evt": free, "drop.evt": drop}
     assert len(headroom(figures, t, Some(item=item, rows=rows))) == said
+
+
+def small(cells=8, max_beats=7, egress=16, saf=False, alloc=1):
+    return Shape(3, 1, 64, cells, max_beats, egress, 2, 4, alloc, saf)
+
+
+@pytest.mark.parametrize(("egress", "gap", "said"), [(16, 0, 0), (16, 1, 1), (8, 1, 0), (8, 0, 1)])
+def test_full_rate_is_demanded_where_it_is_owed_and_nowhere_else(figures, egress, gap, said):
+    """A gap where every cycle is owed, and no gap where the egress FIFO is too small for that, are both named."""
+    m = beats(bytes(64 * 20))
+    m["cycle"][10:] += gap
+    t = Some(shape=small(egress=egress), roce=0, m=[m])
+    assert len(busy(figures, t, Some(item=Some(info={"busy": 62})))) == said
+
+
+@pytest.mark.parametrize(("late", "said"), [(0, 0), (1, 1), (-1, 1)])
+def test_a_size_off_the_wires_rate_is_named(figures, late, said):
+    sizes, n = [66, 90, 94, 126], 4
+    at = np.concatenate([1000 * k + np.array([due(i, s, 0, 64) for i in range(n)]) for k, s in enumerate(sizes)])
+    at[11] += late  # the last frame of the third size
+    t = Some(shape=small(), roce=0, left=[Some(cycle=at)])
+    assert len(line_rate(figures, t, Some(item=Some(info={"line_rate": (sizes, n)})))) == said
+    t.shape = small(egress=8)
+    assert "owes no full rate" in line_rate(figures, t, Some(item=Some(info={"line_rate": (sizes, n)})))[0]
+
+
+@pytest.mark.parametrize("egress", [8, 16, 32])
+@pytest.mark.parametrize("max_beats", [1, 3, 7])
+@pytest.mark.parametrize("cells", [4, 8, 16])
+@pytest.mark.parametrize("saf", [False, True])
+def test_full_rate_is_owed_just_where_the_model_keeps_it(egress, max_beats, cells, saf):
+    """The closed form of docs/switch.md, Sizes, against the model's answer to the same traffic."""
+    if max_beats + 1 > cells or max_beats + 1 > egress:
+        return
+    config = SwitchConfig(ports=2, cells=cells, max_beats=max_beats, egress=egress, saf=saf)
+    n = 60
+    first = 1 + np.arange(n) * max_beats
+    frames = [Frames(first, np.full(n, 1 - i), np.full(n, max_beats)) for i in range(2)]
+    found = measure(config, frames, (40, 1 + n * max_beats))
+    kept = found.throughput == 1.0
+    assert kept == small(cells, max_beats, egress, saf).full_rate(max_beats)
+
+
+def test_a_stamp_under_another_name_or_at_another_cycle_is_named(tmp_path):
+    """Names of ports from ten on have two digits."""
+    (tmp_path / "taps").mkdir()
+    ports = 12
+    cycle = np.array([100, 120])
+    t = Some(shape=Some(ports=ports), entered=[Some(cycle=cycle)] * ports, left=[Some(cycle=cycle + alone())] * ports)
+    phase = Some(item=Some(info={"stamps": 0}))
+    for p in range(ports):
+        (tmp_path / f"taps/sw.voq{p}.tap").write_text("105\n125\n")
+        (tmp_path / f"taps/sw.xbar{p}.tap").write_text("109\n129\n")
+    assert stamps(Some(run_dir=tmp_path), t, phase) == []
+    (tmp_path / "taps/sw.xbar11.tap").write_text("109\n130\n")
+    assert len(stamps(Some(run_dir=tmp_path), t, phase)) == 1
+    (tmp_path / "taps/sw.xbar11.tap").rename(tmp_path / "taps/sw.xbar;.tap")
+    assert "sw.xbar11" in stamps(Some(run_dir=tmp_path), t, phase)[0]
