@@ -9,22 +9,16 @@ module rr_arb #(
 ) (
     input  wire  [N-1:0]         req,  /// who asks
     input  wire  [$clog2(N)-1:0] ptr,  /// who comes first
-    output logic [N-1:0]         gnt   /// one hot: who is chosen
+    output wire  [N-1:0]         gnt   /// one hot: who is chosen
 );
-
-  logic [N-1:0] mask;
-  logic [N-1:0] below;
 
   // Each requester looks for one that comes before it: from the pointer up to it, or, when it is below the pointer
   // itself, all from the pointer up and those below it. Who comes before whom is known from the pointer alone, so
   // that a late request passes one AND and one OR: a search for the lowest bit takes half as long again.
-  always_comb begin
-    mask  = {N{1'b1}} << ptr;
-    below = '0;
-    for (int i = 0; i < N; i++) begin
-      gnt[i]   = req[i] && (req & (mask[i] ? mask & below : mask | below)) == '0;
-      below[i] = 1'b1;
-    end
+  wire [N-1:0] mask = {N{1'b1}} << ptr;
+  for (genvar i = 0; i < N; i++) begin : g_of
+    localparam logic [N-1:0] BELOW = ~({N{1'b1}} << i);
+    assign gnt[i] = req[i] && (req & (mask[i] ? mask & BELOW : mask | BELOW)) == '0;
   end
 
 endmodule
