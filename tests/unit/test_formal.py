@@ -105,7 +105,7 @@ def test_a_missing_solver_is_named(monkeypatch, tmp_path):
 
 def test_a_fault_that_is_not_found_is_a_failure():
     p = PROOFS["rr_arb"]
-    harmless = p.fault[0].model_copy(update={"replace": "mask  = {N{1'b1}} << ptr; // the same"})
+    harmless = p.fault[0].model_copy(update={"replace": p.fault[0].find + " // the same"})
     answer = prove(Job(p, {"N": 3}, harmless))
     assert not answer.good and answer.verdict == "proved" and answer.reason == "the planted fault is not found"
 
