@@ -36,10 +36,14 @@ class WQE(IntEnum):
     """mlx5 send work queue entry, opcode field (rdma-core providers/mlx5)."""
 
     NOP = 0x00
+    SEND_INVAL = 0x01
     WRITE = 0x08
     WRITE_IMM = 0x09
     SEND = 0x0A
     SEND_IMM = 0x0B
+    READ = 0x10
+    ATOMIC_CS = 0x11
+    ATOMIC_FA = 0x12
 
 
 class SYN(IntEnum):
@@ -283,6 +287,80 @@ class DoorbellCfg(Bundle):
     sq_log: int = 0
     dbr_addr: int = 0
     ci0: int = 0
+
+
+@dataclass(slots=True)
+class SqCtx(Bundle):
+    """A send queue's entry in the table (docs/sq.md, C1).
+
+    enable (1 bits): queue accepts doorbells
+    qpn (24 bits): queue pair number; its entry is this modulo the table's size
+    page (12 bits): UAR page that may ring it
+    weight (8 bits): blocks a turn, 0 counts as 1
+    sq_base (64 bits): address of the ring, 64-byte aligned, host or GPU memory
+    sq_log (4 bits): log2 of the ring's size in blocks, 0..15
+    dbr_addr (64 bits): address of the doorbell record (8 bytes; word 1 is the send counter), 8-byte aligned
+    pi0 (16 bits): first index
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("enable", 1), ("qpn", 24), ("page", 12), ("weight", 8), ("sq_base", 64), ("sq_log", 4), ("dbr_addr", 64), ("pi0", 16),)
+    # fmt: on
+    enable: int = 0
+    qpn: int = 0
+    page: int = 0
+    weight: int = 0
+    sq_base: int = 0
+    sq_log: int = 0
+    dbr_addr: int = 0
+    pi0: int = 0
+
+
+@dataclass(slots=True)
+class SqWr(Bundle):
+    """A decoded work request, beside its beats (docs/sq.md, W1 to W6).
+
+    qpn (24 bits): queue pair number
+    opcode (8 bits): mlx5 opcode
+    wqe_index (16 bits): index of its first block, modulo 2^16
+    blocks (3 bits): its blocks, 1..4; 0 in an error
+    error (8 bits): completion syndrome of a malformed WQE; 0: well formed
+    fence (3 bits): fence mode, fm_ce_se 7:5
+    ce (2 bits): completion mode, fm_ce_se 3:2
+    se (1 bits): solicited event
+    is_inline (1 bits): the beats carry the data
+    sges (4 bits): data pointers; two and more are in the beats
+    imm (32 bits): immediate data or key to invalidate, first byte on the wire in bits 31:24
+    raddr (64 bits): remote address
+    rkey (32 bits): remote key
+    length (32 bits): message bytes
+    laddr (64 bits): local address of the first pointer
+    lkey (32 bits): local key of the first pointer
+    swap_add (64 bits): atomic: value to swap in or to add
+    compare (64 bits): atomic: value to compare with
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("qpn", 24), ("opcode", 8), ("wqe_index", 16), ("blocks", 3), ("error", 8), ("fence", 3), ("ce", 2), ("se", 1), ("is_inline", 1), ("sges", 4), ("imm", 32), ("raddr", 64), ("rkey", 32), ("length", 32), ("laddr", 64), ("lkey", 32), ("swap_add", 64), ("compare", 64),)
+    # fmt: on
+    qpn: int = 0
+    opcode: int = 0
+    wqe_index: int = 0
+    blocks: int = 0
+    error: int = 0
+    fence: int = 0
+    ce: int = 0
+    se: int = 0
+    is_inline: int = 0
+    sges: int = 0
+    imm: int = 0
+    raddr: int = 0
+    rkey: int = 0
+    length: int = 0
+    laddr: int = 0
+    lkey: int = 0
+    swap_add: int = 0
+    compare: int = 0
 
 
 @dataclass(slots=True)

@@ -26,10 +26,14 @@ package microhop_pkg;
 
   // mlx5 send work queue entry, opcode field (rdma-core providers/mlx5)
   localparam logic [7:0] WQE_NOP = 8'h0;
+  localparam logic [7:0] WQE_SEND_INVAL = 8'h1;
   localparam logic [7:0] WQE_WRITE = 8'h8;
   localparam logic [7:0] WQE_WRITE_IMM = 8'h9;
   localparam logic [7:0] WQE_SEND = 8'ha;
   localparam logic [7:0] WQE_SEND_IMM = 8'hb;
+  localparam logic [7:0] WQE_READ = 8'h10;
+  localparam logic [7:0] WQE_ATOMIC_CS = 8'h11;
+  localparam logic [7:0] WQE_ATOMIC_FA = 8'h12;
 
   // InfiniBand vol. 1, ch. 9, AETH syndrome
   localparam logic [7:0] SYN_ACK_NO_CREDIT = 8'h1f;
@@ -161,6 +165,42 @@ package microhop_pkg;
     logic [15:0] ci0;  // consumer index at reset
   } doorbell_cfg_t;
   localparam int DOORBELL_CFG_W = 173;  // bits of doorbell_cfg_t
+
+  // a send queue's entry in the table (docs/sq.md, C1)
+  typedef struct packed {
+    logic enable;  // queue accepts doorbells
+    logic [23:0] qpn;  // queue pair number; its entry is this modulo the table's size
+    logic [11:0] page;  // UAR page that may ring it
+    logic [7:0] weight;  // blocks a turn, 0 counts as 1
+    logic [63:0] sq_base;  // address of the ring, 64-byte aligned, host or GPU memory
+    logic [3:0] sq_log;  // log2 of the ring's size in blocks, 0..15
+    logic [63:0] dbr_addr;  // address of the doorbell record (8 bytes; word 1 is the send counter), 8-byte aligned
+    logic [15:0] pi0;  // first index
+  } sq_ctx_t;
+  localparam int SQ_CTX_W = 193;  // bits of sq_ctx_t
+
+  // a decoded work request, beside its beats (docs/sq.md, W1 to W6)
+  typedef struct packed {
+    logic [23:0] qpn;  // queue pair number
+    logic [7:0] opcode;  // mlx5 opcode
+    logic [15:0] wqe_index;  // index of its first block, modulo 2^16
+    logic [2:0] blocks;  // its blocks, 1..4; 0 in an error
+    logic [7:0] error;  // completion syndrome of a malformed WQE; 0: well formed
+    logic [2:0] fence;  // fence mode, fm_ce_se 7:5
+    logic [1:0] ce;  // completion mode, fm_ce_se 3:2
+    logic se;  // solicited event
+    logic is_inline;  // the beats carry the data
+    logic [3:0] sges;  // data pointers; two and more are in the beats
+    logic [31:0] imm;  // immediate data or key to invalidate, first byte on the wire in bits 31:24
+    logic [63:0] raddr;  // remote address
+    logic [31:0] rkey;  // remote key
+    logic [31:0] length;  // message bytes
+    logic [63:0] laddr;  // local address of the first pointer
+    logic [31:0] lkey;  // local key of the first pointer
+    logic [63:0] swap_add;  // atomic: value to swap in or to add
+    logic [63:0] compare;  // atomic: value to compare with
+  } sq_wr_t;
+  localparam int SQ_WR_W = 454;  // bits of sq_wr_t
 
   // configuration of the queue pair, taken at reset
   typedef struct packed {

@@ -35,6 +35,14 @@ package spec_pkg;
   localparam int DOORBELL_AR_FIFO = 4;  // count
   localparam int DOORBELL_B_FIFO = 4;  // count
   localparam int DOORBELL_WR_FIFO = 8;  // count
+  localparam int SQ_AW_FIFO = 4;  // count
+  localparam int SQ_W_FIFO = 4;  // count
+  localparam int SQ_B_FIFO = 8;  // count
+  localparam int SQ_BF_SLOTS = 4;  // count
+  localparam int SQ_BF_TIMEOUT = 64;  // cycles
+  localparam int SQ_TAGS = 512;  // count
+  localparam int SQ_AR_FIFO = 4;  // count
+  localparam int SQ_WR_FIFO = 8;  // count
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
   localparam int PROFILE_ROCE_XOFF = 400;  // cells
