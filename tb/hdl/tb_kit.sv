@@ -3,8 +3,7 @@
 `default_nettype none
 
 module tb_kit #(
-    parameter int LINES     = 1024,  /// 64-byte lines of each window
-    parameter bit ANY_ORDER = 1'b0   /// reads are answered as they are due
+    parameter int LINES = 1024  /// 64-byte lines of each window
 ) (
     input  wire         clk,      /// clock
     input  wire         rst,      /// synchronous reset, active high
@@ -64,8 +63,7 @@ module tb_kit #(
       .NAME("mem"),
       .HOST_LINES(LINES),
       .GPU_LINES(LINES),
-      .HOST_BASE(64'h0000_0000_1000_0000),
-      .ANY_ORDER(ANY_ORDER)
+      .HOST_BASE(64'h0000_0000_1000_0000)
   ) u_mem (
       .s_axi_awid   (4'd5),
       .s_axi_awaddr (awaddr),
