@@ -68,25 +68,25 @@ module sq_decode
   wire [5:0] head = is_send || is_nop ? 6'd1 : is_atomic ? 6'd3 : 6'd2;  // units ahead of the data
   wire [1919:0] load = is_send ? raw[2047:128] : is_atomic ? {256'd0, raw[2047:384]} : {128'd0, raw[2047:256]};
   wire fits = ds >= head && ds <= 6'(4 * spec_pkg::WQE_MAX_BB);
-  wire [5:0] units = ds - head;
+  wire [5:0] tail = ds - head;
   wire [31:0] count0 = be32(load[31:0]);
-  wire is_inline = units != 6'd0 && count0[31] && (is_send || is_write);
+  wire is_inline = tail != 6'd0 && count0[31] && (is_send || is_write);
   wire [30:0] inl = count0[30:0];
-  wire inline_fits = inl <= 31'(16 * UNITS - 4) && 6'((9'(inl[7:0]) + 9'd19) >> 4) == units;
+  wire inline_fits = inl <= 31'(16 * UNITS - 4) && 6'((9'(inl[7:0]) + 9'd19) >> 4) == tail;
 
   logic [UNITS-1:0] here, high, reserved;
   logic [32*UNITS-1:0] counts;
   always_comb begin
     for (int k = 0; k < UNITS; k++) begin
-      here[k]     = 6'(k) < units && !is_inline;
+      here[k]     = 6'(k) < tail && !is_inline;
       high[k]     = here[k] && load[128*k+7];
       reserved[k] = here[k] && be32(load[128*k+32+:32]) == BAD_KEY;
       counts[32*k+:32] = !here[k] ? 32'd0 : be32(load[128*k+:32]) == 32'd0 ? MOST : be32(load[128*k+:32]);
     end
   end
   wire known = is_send || is_write || is_read || is_atomic || is_nop;
-  wire form = is_nop ? units == 6'd0
-            : is_atomic ? units == 6'd1 && count0 == 32'd8
+  wire form = is_nop ? tail == 6'd0
+            : is_atomic ? tail == 6'd1 && count0 == 32'd8
             : is_inline ? inline_fits
             : high == '0;
   wire wrong = stop || {raw[15:8], raw[23:16]} != index || {raw[39:32], raw[47:40], raw[55:48]} != qpn || !known ||
@@ -132,7 +132,7 @@ module sq_decode
       q_inl      <= inl[7:0];
       q_imm      <= be32(raw[127:96]);
       q_key      <= op == WQE_SEND_IMM || op == WQE_WRITE_IMM || op == WQE_SEND_INVAL;
-      q_sges     <= is_inline ? 4'd0 : units[3:0];
+      q_sges     <= is_inline ? 4'd0 : tail[3:0];
       q_blocks   <= 3'((ds + 6'd3) >> 2);
     end
   end
