@@ -50,6 +50,7 @@ module sq_assemble
   logic [2:0] s_blocks [N];
   logic [255:0] mask [N];
   logic [2047:0] store [N];
+  logic k_torn;  // to be counted
   logic [NW-1:0] next;  // slot that the next one opens
 
   // the piece as a head: bytes 0..7 of a control segment
@@ -116,11 +117,11 @@ module sq_assemble
       headed   <= '0;
       next     <= '0;
       cnt_torn <= '0;
+      k_torn   <= 1'b0;
     end else begin
-      if (give_up) begin
-        used[gone] <= 1'b0;
-        cnt_torn   <= cnt_torn + 32'd1;
-      end
+      k_torn   <= give_up;
+      cnt_torn <= cnt_torn + 32'(k_torn);
+      if (give_up) used[gone] <= 1'b0;
       if (merge) begin
         used[slot]   <= !complete;
         headed[slot] <= any_head;

@@ -26,12 +26,12 @@ module sq_flags #(
     input  wire [QW-1:0] t0_qp,         /// its queue
     output wire          t0_virgin,     /// as p_virgin
     output wire          t0_ours,       /// as p_ours
+    output wire          t0_fresh,      /// flag of its queue
     // T1
     input  wire [QW-1:0] t1_qp,         /// its queue
     input  wire          t1_begin,      /// hands over (T2)
     input  wire          t1_void,       /// ends at once: halted
     output wire          t1_record,     /// a record is to be read
-    output wire          t1_fresh,      /// flag of its queue
     output wire          t1_err,        /// flag of its queue
     // T2
     input  wire [QW-1:0] t2_qp,         /// its queue
@@ -59,8 +59,8 @@ module sq_flags #(
   assign p_push    = p_ring && !queued[p_qp] && !recpend[p_qp];
   assign t0_virgin = virgin[t0_qp];
   assign t0_ours   = ours[t0_qp];
+  assign t0_fresh  = fresh[t0_qp];
   assign t1_record = rung[t1_qp] && !recpend[t1_qp];
-  assign t1_fresh  = fresh[t1_qp];
   assign t1_err    = err[t1_qp];
 
   // A doorbell of this cycle counts for those who would otherwise miss it.

@@ -89,22 +89,19 @@ module sq_judge
   wire [15:0] ring = 16'd1 << d.log;
 
   // record (D3)
-  wire anew = is_record && d.fresh;
-  wire [15:0] taken = anew ? d.taken : s_taken;
-  wire [15:0] base = anew ? d.taken : s_pub;
-  wire [15:0] to_record = record - taken;
-  wire [15:0] to_base = base - taken;
-  wire [15:0] back = base - record;
+  wire [15:0] to_record = record - s_taken;
+  wire [15:0] to_base = s_pub - s_taken;
+  wire [15:0] back = s_pub - record;
   wire [15:0] behind = d.i - record;
   wire newer = to_record > to_base && to_record <= ring;
   wire older = back <= ring;
-  wire [15:0] to_stop = d.stop - taken;
-  wire [15:0] pub = !is_record ? s_pub : newer ? record : base;
+  wire [15:0] to_stop = d.stop - s_taken;
+  wire [15:0] pub = is_record && newer ? record : s_pub;
   wire bad_record = r_err || (!newer && !older);
 
   // block (D4)
   wire [15:0] to_i = d.i - s_taken;
-  wire wanted = is_block && to_i < s_pub - s_taken;
+  wire wanted = is_block && to_i < to_base;
   wire good = wanted && !r_err;
   wire first = s_have == 4'd0;
   wire [5:0] ds = line[61:56];
@@ -120,11 +117,10 @@ module sq_judge
   assign d_halt    = live && ((is_record && bad_record) || (wanted && r_err));
   assign d_takes   = live && d_ends;
 
-  wire [3:0] left_have = anew ? 4'd0 : s_have;
-  wire [15:0] n_taken = d_ends ? s_taken + 16'(need) : taken;
-  wire [3:0] n_have = !good ? left_have : ends ? 4'd0 : s_have + 4'd1;
+  wire [15:0] n_taken = d_ends ? s_taken + 16'(need) : s_taken;
+  wire [3:0] n_have = !good ? s_have : ends ? 4'd0 : s_have + 4'd1;
   wire [4:0] n_need = good ? need : s_need;
-  wire [9:0] n_done = (anew ? 10'd0 : s_done) + 10'(d.last);
+  wire [9:0] n_done = s_done + 10'(d.last);
   assign d_idle = live && d.last && n_done == d_begun && n_taken == pub && n_have == 4'd0 && !d_halt;
 
   logic [15:0] word;
@@ -133,6 +129,8 @@ module sq_judge
     for (int k = 0; k < 8; k++) if (a.word == 3'(k)) word = {i_data[64*k+48+:8], i_data[64*k+56+:8]};
   end
 
+  // The first record since idle begins anew.
+  wire anew = a.kind == ITEM_RECORD && a.fresh;
   wire fwd = on && d_qp == i_qp;
   wire store0 = live && good && s_have == 4'd0 && !long_one;
   wire store1 = live && good && s_have == 4'd1 && !long_one;
@@ -152,9 +150,9 @@ module sq_judge
       line   <= i_data;
       r_err  <= i_err;
       record <= word;
-      s_pub  <= fwd ? pub : pubs[i_qp];
-      s_taken <= fwd ? n_taken : takens[i_qp];
-      {s_have, s_need, s_done} <= fwd ? {n_have, n_need, n_done} : rests[i_qp];
+      s_pub   <= anew ? a.taken : fwd ? pub : pubs[i_qp];
+      s_taken <= anew ? a.taken : fwd ? n_taken : takens[i_qp];
+      {s_have, s_need, s_done} <= anew ? 19'd0 : fwd ? {n_have, n_need, n_done} : rests[i_qp];
       p0     <= fwd && store0 ? line : part0[i_qp];
       p1     <= fwd && store1 ? line : part1[i_qp];
       p2     <= fwd && store2 ? line : part2[i_qp];
@@ -166,6 +164,8 @@ module sq_judge
     end
   end
 
+  logic k_fetched, k_discarded, k_behind, k_halted;  // to be counted
+
   always_ff @(posedge clk) begin
     if (rst) begin
       v                 <= 1'b0;
@@ -174,20 +174,25 @@ module sq_judge
       cnt_discarded     <= '0;
       cnt_record_behind <= '0;
       cnt_halted        <= '0;
+      {k_fetched, k_discarded, k_behind, k_halted} <= 4'd0;
     end else begin
       if (go) begin
         v       <= i_valid;
         w_valid <= live && (emit || d_halt);
       end
-      if (live && good) cnt_fetched <= cnt_fetched + 32'd1;
-      if (live && is_block && !wanted) cnt_discarded <= cnt_discarded + 32'd1;
-      if (d_record && behind != 16'd0 && behind <= ring) cnt_record_behind <= cnt_record_behind + 32'd1;
-      if (d_halt) cnt_halted <= cnt_halted + 32'd1;
+      k_fetched   <= live && good;
+      k_discarded <= live && is_block && !wanted;
+      k_behind    <= d_record && behind != 16'd0 && behind <= ring;
+      k_halted    <= d_halt;
+      cnt_fetched       <= cnt_fetched + 32'(k_fetched);
+      cnt_discarded     <= cnt_discarded + 32'(k_discarded);
+      cnt_record_behind <= cnt_record_behind + 32'(k_behind);
+      cnt_halted        <= cnt_halted + 32'(k_halted);
     end
     if (live && (emit || d_halt)) begin
       w_error  <= d_halt || long_one;
       w_qpn    <= d.qpn;
-      w_index  <= d_halt ? taken : s_taken;
+      w_index  <= s_taken;
       w_opcode <= d_halt ? 8'd0 : line[31:24];
       w_data   <= {line, line, line, line};
       if (need > 5'd1) w_data[511:0] <= p0;

@@ -95,6 +95,7 @@ module sq_ring
   logic [23:0] c_qpn;
   logic [11:0] c_page;
   logic burst_bad;
+  logic k_doorbell, k_blueflame, k_refused;  // to be counted
 
   assign p_qp = qpn[QW-1:0];
   wire bound = enable && c_qpn == qpn && c_page == 12'(page) && !p_err;
@@ -138,6 +139,7 @@ module sq_ring
       cnt_doorbells <= '0;
       cnt_blueflame <= '0;
       cnt_refused   <= '0;
+      {k_doorbell, k_blueflame, k_refused} <= 3'd0;
     end else begin
       v         <= i_valid;
       arm_valid <= v && arm;
@@ -146,9 +148,12 @@ module sq_ring
       // what S7 gives up is no beat of a burst
       if (v && last) burst_bad <= 1'b0;
       else if (refuse && of_burst) burst_bad <= 1'b1;
-      if (p_ring) cnt_doorbells <= cnt_doorbells + 32'd1;
-      if (p_direct) cnt_blueflame <= cnt_blueflame + 32'd1;
-      if (refuse) cnt_refused <= cnt_refused + 32'd1;
+      k_doorbell    <= p_ring;
+      k_blueflame   <= p_direct;
+      k_refused     <= refuse;
+      cnt_doorbells <= cnt_doorbells + 32'(k_doorbell);
+      cnt_blueflame <= cnt_blueflame + 32'(k_blueflame);
+      cnt_refused   <= cnt_refused + 32'(k_refused);
     end
     db     <= i_db;
     bf     <= i_bf;
