@@ -139,7 +139,7 @@ module sq
       .i_valid(j_valid), .i_item(j_item), .i_data(j_data), .i_err(j_err), .i_qp(d1_qp), .t0_en(t0_pop),
       .t1_taken(t1_judge_taken), .*);
 
-  // V1, V2, output
+  // V1 to V3, output
   wire           o_valid, o_done, o_next;
   wire [SQ_WR_W-1:0] o_wr;
   /* verilator lint_off UNUSEDSIGNAL */  // a beat a cycle: the first 64 bytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// V1 and V2 of the send queues: WQEs of the direct register and of the WQE register in turn, decoded (docs/sq.md, V1,
-// W1 to W6). The segments are looked at on the way into V1, the lengths added on the way into V2.
+// V1 to V3 of the send queues: WQEs of the direct register and of the WQE register in turn, decoded (docs/sq.md, V1,
+// W1 to W6). The segments are looked at on the way into V1; the lengths become two numbers on the way into V2, and
+// one on the way into V3.
 `default_nettype none
 
 module sq_decode
@@ -22,8 +23,8 @@ module sq_decode
     input  wire [15:0]        w_index,  /// index
     input  wire [7:0]         w_opcode, /// of an error
     input  wire [2047:0]      w_data,   /// bytes
-    // V2
-    output logic              o_valid,  /// a work request is in V2
+    // V3
+    output logic              o_valid,  /// a work request is in V3
     input  wire               o_done,   /// its last beat is pushed
     input  wire               o_next,   /// another of its beats is pushed
     output logic [SQ_WR_W-1:0] o_wr,    /// sq_wr_t
@@ -36,8 +37,9 @@ module sq_decode
   localparam logic [31:0] MOST = 32'h8000_0000;
 
   logic direct_first;
-  logic v1;
-  wire move1 = v1 && (!o_valid || o_done);
+  logic v1, v2;
+  wire move2 = v2 && (!o_valid || o_done);
+  wire move1 = v1 && (!v2 || move2);
   wire free1 = !v1 || move1;
   wire pick_x = x_valid && (!w_valid || direct_first);
   assign x_take = free1 && pick_x;
@@ -137,54 +139,103 @@ module sq_decode
     end
   end
 
-  // on the way into V2
-  logic [35:0] total;
+  // on the way into V2: carries are kept apart, three numbers become two in each step
+  localparam int SW = 36;
+  logic [SW*UNITS-1:0] rows;
+  logic [SW-1:0] x, y, z;
   always_comb begin
-    total = '0;
-    for (int k = 0; k < UNITS; k++) total = total + 36'(q_counts[32*k+:32]);
+    rows = '0;
+    for (int k = 0; k < UNITS; k++) rows[SW*k+:SW] = SW'(q_counts[32*k+:32]);
+    // from n rows to n - n / 3 of them
+    for (int n = UNITS; n > 2; n = n - n / 3) begin
+      for (int k = 0; k < n / 3; k++) begin
+        x = rows[SW*(3*k)+:SW];
+        y = rows[SW*(3*k+1)+:SW];
+        z = rows[SW*(3*k+2)+:SW];
+        rows[SW*(2*k)+:SW]   = x ^ y ^ z;
+        rows[SW*(2*k+1)+:SW] = {(x & y) | (x & z) | (y & z)} << 1;
+      end
+      for (int k = 0; k < n % 3; k++) rows[SW*(2*(n/3)+k)+:SW] = rows[SW*(3*(n/3)+k)+:SW];
+    end
   end
+
+  // what goes along, in the order of the assignment below
+  localparam int WW = 6 + 96 + 128 + 24 + 16 + 8 + 6 + 8 + 32 + 4 + 3;
+  logic [WW-1:0] with_q;
+  logic [1919:0] r_load;
+  logic [SW-1:0] sum, carry;
+  always_ff @(posedge clk) begin
+    if (rst) v2 <= 1'b0;
+    else if (move1) v2 <= 1'b1;
+    else if (move2) v2 <= 1'b0;
+    if (move1) begin
+      with_q <= {q_wrong, q_inline, q_reserved, q_remote, q_atomic, q_key, q_raddr, q_operands, q_qpn, q_index, q_op,
+                 q_flags, q_inl, q_imm, q_sges, q_blocks};
+      r_load <= q_load;
+      sum    <= rows[0+:SW];
+      carry  <= rows[SW+:SW];
+    end
+  end
+
+  // on the way into V3
+  logic r_wrong, r_inline, r_reserved, r_remote, r_atomic, r_key;
+  logic [95:0] r_raddr;
+  logic [127:0] r_operands;
+  logic [23:0] r_qpn;
+  logic [15:0] r_index;
+  logic [7:0] r_op, r_inl;
+  logic [5:0] r_flags;
+  logic [31:0] r_imm;
+  logic [3:0] r_sges;
+  logic [2:0] r_blocks;
+  assign {r_wrong, r_inline, r_reserved, r_remote, r_atomic, r_key, r_raddr, r_operands, r_qpn, r_index, r_op, r_flags,
+          r_inl, r_imm, r_sges, r_blocks} = with_q;
+  wire [18:0] low = {1'b0, sum[17:0]} + {1'b0, carry[17:0]};
+  wire [17:0] high0 = sum[35:18] + carry[35:18];
+  wire [17:0] high1 = sum[35:18] + carry[35:18] + 18'd1;
+  wire [35:0] total = {low[18] ? high1 : high0, low[17:0]};
   wire long_one = total > 36'h0_8000_0000;
-  wire [7:0] error = q_wrong ? CQE_SYN_LOC_QP_OP : long_one ? CQE_SYN_LOC_LEN : q_reserved ? CQE_SYN_LOC_PROT : 8'd0;
+  wire [7:0] error = r_wrong ? CQE_SYN_LOC_QP_OP : long_one ? CQE_SYN_LOC_LEN : r_reserved ? CQE_SYN_LOC_PROT : 8'd0;
   wire ok = error == 8'd0;
   sq_wr_t wr;
   always_comb begin
     wr = '0;
-    wr.qpn       = q_qpn;
-    wr.opcode    = q_op;
-    wr.wqe_index = q_index;
+    wr.qpn       = r_qpn;
+    wr.opcode    = r_op;
+    wr.wqe_index = r_index;
     wr.error     = error;
     if (ok) begin
-      wr.blocks    = q_blocks;
-      wr.fence     = q_flags[5:3];
-      wr.ce        = q_flags[2:1];
-      wr.se        = q_flags[0];
-      wr.is_inline = q_inline;
-      wr.sges      = q_sges;
-      wr.length    = q_inline ? 32'(q_inl) : total[31:0];
-      if (q_key) wr.imm = q_imm;
-      if (q_remote) begin
-        wr.raddr = be64(q_raddr[63:0]);
-        wr.rkey  = be32(q_raddr[95:64]);
+      wr.blocks    = r_blocks;
+      wr.fence     = r_flags[5:3];
+      wr.ce        = r_flags[2:1];
+      wr.se        = r_flags[0];
+      wr.is_inline = r_inline;
+      wr.sges      = r_sges;
+      wr.length    = r_inline ? 32'(r_inl) : total[31:0];
+      if (r_key) wr.imm = r_imm;
+      if (r_remote) begin
+        wr.raddr = be64(r_raddr[63:0]);
+        wr.rkey  = be32(r_raddr[95:64]);
       end
-      if (q_sges != 4'd0) begin
-        wr.lkey  = be32(q_load[63:32]);
-        wr.laddr = be64(q_load[127:64]);
+      if (r_sges != 4'd0) begin
+        wr.lkey  = be32(r_load[63:32]);
+        wr.laddr = be64(r_load[127:64]);
       end
-      if (q_atomic) begin
-        wr.swap_add = be64(q_operands[63:0]);
-        wr.compare  = be64(q_operands[127:64]);
+      if (r_atomic) begin
+        wr.swap_add = be64(r_operands[63:0]);
+        wr.compare  = be64(r_operands[127:64]);
       end
     end
   end
 
   always_ff @(posedge clk) begin
     if (rst) o_valid <= 1'b0;
-    else if (move1) o_valid <= 1'b1;
+    else if (move2) o_valid <= 1'b1;
     else if (o_done) o_valid <= 1'b0;
-    if (move1) begin
+    if (move2) begin
       o_wr    <= wr;
-      o_load  <= q_load;
-      o_bytes <= !ok ? 8'd0 : q_inline ? q_inl : q_sges > 4'd1 ? {q_sges, 4'd0} : 8'd0;
+      o_load  <= r_load;
+      o_bytes <= !ok ? 8'd0 : r_inline ? r_inl : r_sges > 4'd1 ? {r_sges, 4'd0} : 8'd0;
     end else if (o_valid && o_next) begin
       o_load  <= {512'd0, o_load[1919:512]};
       o_bytes <= o_bytes - 8'd64;

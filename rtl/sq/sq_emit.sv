@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of the send queues: beats of the work request in V2 into the output FIFO, one a cycle (docs/sq.md, V2, W6).
+// Output of the send queues: beats of the work request in V3 into the output FIFO, one a cycle (docs/sq.md, V2, W6).
 `default_nettype none
 
 module sq_emit
@@ -7,7 +7,7 @@ module sq_emit
 (
     input  wire               clk,          /// clock
     input  wire               rst,          /// synchronous reset, active high
-    input  wire               o_valid,      /// a work request is in V2
+    input  wire               o_valid,      /// a work request is in V3
     output wire               o_done,       /// its last beat is pushed
     output wire               o_next,       /// another of its beats is pushed
     input  wire [SQ_WR_W-1:0] o_wr,         /// sq_wr_t

@@ -54,7 +54,7 @@ module sq_judge
   // what is kept of a queue: indexes, blocks of the unfinished WQE and how many it takes, turns done
   logic [15:0] pubs [QPS];
   logic [15:0] takens [QPS];
-  logic [18:0] rests [QPS];  // {have, need, done}
+  logic [34:0] rests [QPS];  // {next block, have, need, done}
   logic [511:0] part0 [QPS];
   logic [511:0] part1 [QPS];
   logic [511:0] part2 [QPS];
@@ -72,7 +72,7 @@ module sq_judge
   logic [ITEM_W-1:0] item_q;
   logic [511:0] line, p0, p1, p2;
   logic [15:0] record;
-  logic [15:0] s_pub, s_taken;
+  logic [15:0] s_pub, s_taken, s_next;
   logic [3:0] s_have;
   logic [4:0] s_need;
   logic [9:0] s_done;
@@ -100,8 +100,9 @@ module sq_judge
   wire bad_record = r_err || (!newer && !older);
 
   // block (D4)
-  wire [15:0] to_i = d.i - s_taken;
-  wire wanted = is_block && to_i < to_base;
+  // Blocks of a queue come in order, and those beyond the published index last: one that is not the next comes
+  // when nothing published is left.
+  wire wanted = is_block && s_next != s_pub;
   wire good = wanted && !r_err;
   wire first = s_have == 4'd0;
   wire [5:0] ds = line[61:56];
@@ -117,7 +118,9 @@ module sq_judge
   assign d_halt    = live && ((is_record && bad_record) || (wanted && r_err));
   assign d_takes   = live && d_ends;
 
-  wire [15:0] n_taken = d_ends ? s_taken + 16'(need) : s_taken;
+  wire [15:0] after = s_next + 16'd1;
+  wire [15:0] n_taken = d_ends ? after : s_taken;
+  wire [15:0] n_next = good ? after : s_next;
   wire [3:0] n_have = !good ? s_have : ends ? 4'd0 : s_have + 4'd1;
   wire [4:0] n_need = good ? need : s_need;
   wire [9:0] n_done = s_done + 10'(d.last);
@@ -140,7 +143,7 @@ module sq_judge
     if (on) begin
       pubs[d_qp]   <= pub;
       takens[d_qp] <= n_taken;
-      rests[d_qp]  <= {n_have, n_need, n_done};
+      rests[d_qp]  <= {n_next, n_have, n_need, n_done};
     end
     if (store0) part0[d_qp] <= line;
     if (store1) part1[d_qp] <= line;
@@ -152,7 +155,7 @@ module sq_judge
       record <= word;
       s_pub   <= anew ? a.taken : fwd ? pub : pubs[i_qp];
       s_taken <= anew ? a.taken : fwd ? n_taken : takens[i_qp];
-      {s_have, s_need, s_done} <= anew ? 19'd0 : fwd ? {n_have, n_need, n_done} : rests[i_qp];
+      {s_next, s_have, s_need, s_done} <= anew ? {a.taken, 19'd0} : fwd ? {n_next, n_have, n_need, n_done} : rests[i_qp];
       p0     <= fwd && store0 ? line : part0[i_qp];
       p1     <= fwd && store1 ? line : part1[i_qp];
       p2     <= fwd && store2 ? line : part2[i_qp];
@@ -189,7 +192,7 @@ module sq_judge
       cnt_record_behind <= cnt_record_behind + 32'(k_behind);
       cnt_halted        <= cnt_halted + 32'(k_halted);
     end
-    if (live && (emit || d_halt)) begin
+    if (go && v) begin
       w_error  <= d_halt || long_one;
       w_qpn    <= d.qpn;
       w_index  <= s_taken;
@@ -202,7 +205,7 @@ module sq_judge
   end
 
   // Blocks come in the order of the ring, none is missing.
-  `MH_ASSERT(a_next, !(live && good) || to_i == 16'(s_have))
+  `MH_ASSERT(a_next, !(live && good) || (d.i == s_next && s_next == s_taken + 16'(s_have)))
 
 endmodule
 

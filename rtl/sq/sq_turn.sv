@@ -77,8 +77,12 @@ module sq_turn
   // T1b: distances from taken; T1c: where the turn may begin and end. What a turn carries through:
   // {qp, begun, qpn, weight, base, log, record's address, hint, fresh, taken}
   localparam int CW = QW + 10 + 24 + 16 + 58 + 4 + 61 + 16 + 1 + 16;
-  logic [41:0] c_up;  // upper lines of the ring's address plus one: what a carry of the lower ones leads to
-  wire [41:0] b_base_up;
+  // Upper lines of the ring's address plus one, to which a carry of the lower ones leads: a half a step.
+  logic [21:0] b_up;
+  logic [41:0] c_up;
+  /* verilator lint_off UNUSEDSIGNAL */  // the upper half
+  wire [57:0] b_base;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic b_valid, c_valid, c_ahead;
   logic [CW-1:0] b_with, c_with;
   logic [15:0] b_req, b_pub, b_hint, c_q, c_many, c_many_hint, c_pub;
@@ -113,7 +117,7 @@ module sq_turn
   // T1b -> T1c
   wire [15:0] b_to = b_req < b_pub ? b_req : b_pub;
   logic [15:0] b_ring;
-  assign b_base_up = b_with[(16 + 1 + 16 + 61 + 4 + 16)+:42];
+  assign b_base = b_with[16+1+16+61+4+:58];
 
   // T1c -> T2: with the flags of this cycle
   logic [9:0] c_begun;
@@ -151,10 +155,11 @@ module sq_turn
       b_pub  <= a_fresh ? 16'd0 : t1_pub - taken;
       b_hint <= t1_hint - taken;
       b_ring <= ring;
+      b_up   <= {1'b0, ca.sq_base[42:22]} + 22'd1;
     end
     if (b_valid && free_c) begin
       c_with      <= b_with;
-      c_up        <= b_base_up + 42'd1;
+      c_up        <= {b_base[57:37] + 21'(b_up[21]), b_up[20:0]};
       c_q         <= b_with[15:0] + b_to;
       c_many      <= b_pub - b_to;
       c_many_hint <= b_hint - b_to;
