@@ -21,6 +21,7 @@ module sq_flags #(
     output wire          p_err,         /// flag of its queue
     output wire          p_virgin,      /// taken is the table's first index
     output wire          p_ours,        /// taken was moved last by a store
+    output wire          p_known,       /// its entry was written since reset
     output wire          p_push,        /// to the active queue, source RING
     // T0
     input  wire [QW-1:0] t0_qp,         /// its queue
@@ -49,13 +50,14 @@ module sq_flags #(
     output wire          d_push         /// to the active queue, source JUDGE
 );
 
-  logic [QPS-1:0] rung, queued, recpend, more, busy, fresh, err, virgin, ours;
+  logic [QPS-1:0] rung, queued, recpend, more, busy, fresh, err, virgin, ours, known;
 
   assign p_rung    = rung[p_qp];
   assign p_busy    = busy[p_qp];
   assign p_err     = err[p_qp];
   assign p_virgin  = virgin[p_qp];
   assign p_ours    = ours[p_qp];
+  assign p_known   = known[p_qp];
   assign p_push    = p_ring && !queued[p_qp] && !recpend[p_qp];
   assign t0_virgin = virgin[t0_qp];
   assign t0_ours   = ours[t0_qp];
@@ -86,6 +88,7 @@ module sq_flags #(
       err     <= '0;
       virgin  <= '0;
       ours    <= '0;
+      known   <= '0;
     end else begin
       if (t1_begin) begin
         fresh[t1_qp] <= 1'b0;
@@ -117,6 +120,7 @@ module sq_flags #(
       end
       if (ctx_we) begin
         virgin[ctx_addr]  <= 1'b1;
+        known[ctx_addr]   <= 1'b1;
         rung[ctx_addr]    <= 1'b0;
         queued[ctx_addr]  <= 1'b0;
         recpend[ctx_addr] <= 1'b0;

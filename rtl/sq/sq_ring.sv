@@ -38,6 +38,7 @@ module sq_ring
     input  wire                p_rung,        /// flag
     input  wire                p_busy,        /// flag
     input  wire                p_err,         /// flag
+    input  wire                p_known,       /// the entry was written since reset
     input  wire                p_virgin,      /// taken is the table's first index
     input  wire                p_ours,        /// taken is the one kept here
     // the index taken by fetched WQEs
@@ -98,7 +99,7 @@ module sq_ring
   logic k_doorbell, k_blueflame, k_refused;  // to be counted
 
   assign p_qp = qpn[QW-1:0];
-  wire bound = enable && c_qpn == qpn && c_page == 12'(page) && !p_err;
+  wire bound = p_known && enable && c_qpn == qpn && c_page == 12'(page) && !p_err;
   wire refuse = v && (bad || ((db || bf) && !bound));
   wire good = v && bound;
   wire [15:0] now_taken = p_virgin ? pi0 : p_ours ? my_taken : l_taken;
