@@ -97,12 +97,12 @@ module sq
   sq_store #(.PW(PW)) u_store (.answered(s_uar_bvalid && s_uar_bready), .*);
   sq_assemble #(.PW(PW)) u_assemble (.*);
 
-  // P3, T0, T1, T2, D1, D2: queues and what they do to the flags
-  wire [QW-1:0]  p3_qp, l_qp, t0_qp, t1_qp, t2_qp, d1_qp, d_qp;
+  // P3, T0, T1, T2, D1, D2, D3: queues and what they do to the flags
+  wire [QW-1:0]  p3_qp, l_qp, t0_qp, t1_qp, t2_qp, d1_qp, d_qp, e_qp;
   wire           p_ring, p_direct, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push;
   wire           t0_pop, t0_valid, t0_virgin, t0_ours, t0_fresh, t1_begin, t1_void, t1_record, t1_err;
   wire           t2_end, t2_left, t2_push;
-  wire           d_record, d_further, d_idle, d_halt, d_takes, d_err, d_push;
+  wire           e_record, e_further, e_idle, e_push, d_halt, d_takes, d_err;
   wire [15:0]    l_taken, t1_store_taken, t1_hint, t1_judge_taken, t1_pub;
   wire [9:0]     d_begun;
 
@@ -118,7 +118,7 @@ module sq
   sq_ring #(.QPS(QPS), .PW(PW)) u_ring (.p_qp(p3_qp), .t0_en(t0_pop), .t1_taken(t1_store_taken), .*);
 
   sq_active #(.QPS(QPS)) u_active (
-      .clk(clk), .rst(rst), .ring(p_push), .ring_qp(p3_qp), .judge(d_push), .judge_qp(d_qp), .again(t2_push),
+      .clk(clk), .rst(rst), .ring(p_push), .ring_qp(p3_qp), .judge(e_push), .judge_qp(e_qp), .again(t2_push),
       .again_qp(t2_qp), .head_valid(t0_valid), .head_qp(t0_qp), .head_pop(t0_pop));
 
   // items

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags of every send queue (docs/sq.md, C3), and what becomes of them when P3, T1, T2 and D2 meet at one queue in
-// a cycle (B4, T2, T5, D5, D7). Outputs show the values before the cycle's own writes.
+// Flags of every send queue (docs/sq.md, C3), and what becomes of them when P3, T1, T2, D2 and D3 meet at one queue
+// in a cycle (B4, T2, T5, D5, D7). Outputs show the values before the cycle's own writes.
 `default_nettype none
 `include "microhop_assert.svh"
 
@@ -39,15 +39,17 @@ module sq_flags #(
     input  wire          t2_end,        /// last item of the turn (T5)
     input  wire          t2_left,       /// published blocks are left
     output wire          t2_push,       /// to the active queue, source TURN
+    // D3
+    input  wire [QW-1:0] e_qp,          /// its queue
+    input  wire          e_record,      /// its record was judged (D5)
+    input  wire          e_further,     /// it publishes more than was asked for
+    input  wire          e_idle,        /// nothing is under way or unfinished (D7, without the flags)
+    output wire          e_push,        /// to the active queue, source JUDGE
     // D2
     input  wire [QW-1:0] d_qp,          /// its queue
-    input  wire          d_record,      /// a record is judged (D5)
-    input  wire          d_further,     /// it publishes more than was asked for
-    input  wire          d_idle,        /// nothing is under way or unfinished (D7, without the flags)
     input  wire          d_halt,        /// the queue halts (D6)
     input  wire          d_takes,       /// taken moves (D4)
-    output wire          d_err,         /// flag of its queue
-    output wire          d_push         /// to the active queue, source JUDGE
+    output wire          d_err          /// flag of its queue
 );
 
   logic [QPS-1:0] rung, queued, recpend, more, busy, fresh, err, virgin, ours, known;
@@ -66,16 +68,16 @@ module sq_flags #(
   assign t1_err    = err[t1_qp];
 
   // A doorbell of this cycle counts for those who would otherwise miss it.
-  wire d_rung = rung[d_qp] || (p_ring && p_qp == d_qp);
-  wire d_want = d_record && (d_further || d_rung);
+  wire e_rung = rung[e_qp] || (p_ring && p_qp == e_qp);
+  wire e_want = e_record && (e_further || e_rung);
   assign d_err  = err[d_qp];
-  assign d_push = d_want && !queued[d_qp];
+  assign e_push = e_want && !queued[e_qp];
 
   wire t2_rung = rung[t2_qp] || (p_ring && p_qp == t2_qp);
-  wire t2_again = t2_left || more[t2_qp] || (d_want && d_qp == t2_qp) || (t2_rung && !recpend[t2_qp]);
+  wire t2_again = t2_left || more[t2_qp] || (e_want && e_qp == t2_qp) || (t2_rung && !recpend[t2_qp]);
   assign t2_push = t2_end && t2_again;
 
-  wire d_done = d_idle && !queued[d_qp] && !d_rung && (d_record || !recpend[d_qp]);
+  wire e_done = e_idle && !queued[e_qp] && !e_rung && (e_record || !recpend[e_qp]);
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -98,10 +100,10 @@ module sq_flags #(
         end
       end
       if (t1_void) queued[t1_qp] <= 1'b0;
-      if (d_record) recpend[d_qp] <= 1'b0;
-      if (d_want && queued[d_qp]) more[d_qp] <= 1'b1;
-      if (d_push) queued[d_qp] <= 1'b1;
-      if (d_done) busy[d_qp] <= 1'b0;
+      if (e_record) recpend[e_qp] <= 1'b0;
+      if (e_want && queued[e_qp]) more[e_qp] <= 1'b1;
+      if (e_push) queued[e_qp] <= 1'b1;
+      if (e_done) busy[e_qp] <= 1'b0;
       if (d_halt) err[d_qp] <= 1'b1;
       if (d_takes) {virgin[d_qp], ours[d_qp]} <= 2'b00;
       if (t2_end) begin
@@ -135,7 +137,7 @@ module sq_flags #(
   // C2: what is under way would be handed on under the new entry.
   `MH_ASSERT(a_idle_write, !(ctx_we && busy[ctx_addr] && !err[ctx_addr]))
   // A queue is in the active queue once.
-  `MH_ASSERT(a_once, !(d_push && t2_push && d_qp == t2_qp) && !(p_push && d_push && p_qp == d_qp))
+  `MH_ASSERT(a_once, !(e_push && t2_push && e_qp == t2_qp) && !(p_push && e_push && p_qp == e_qp))
   // The taken index has one writer at a time.
   `MH_ASSERT(a_one_writer, !(p_direct && d_takes && p_qp == d_qp))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// D1 and D2 of the send queues: records judged, blocks put together to WQEs (docs/sq.md, D2 to D7). Holds what
+// D1 to D3 of the send queues: records judged, blocks put together to WQEs (docs/sq.md, D2 to D7). Holds what
 // returns write of each queue: published and taken index, the unfinished WQE's blocks, turns done.
 `default_nettype none
 `include "microhop_assert.svh"
@@ -19,11 +19,13 @@ module sq_judge
     input  wire              i_err,     /// read with an error
     output wire              go,        /// D1 and D2 move
     output wire [QW-1:0]     i_qp,      /// queue in D1
+    // D3: flags
+    output logic [QW-1:0]    e_qp,      /// queue in D3
+    output logic             e_record,  /// its record was judged
+    output logic             e_further, /// it publishes more than was asked for
+    output logic             e_idle,    /// nothing is under way or unfinished
     // D2: flags
     output wire [QW-1:0]     d_qp,      /// queue in D2
-    output wire              d_record,  /// a record is judged
-    output wire              d_further, /// it publishes more than was asked for
-    output wire              d_idle,    /// nothing is under way or unfinished
     output wire              d_halt,    /// the queue halts
     output wire              d_takes,   /// taken moves
     input  wire              d_err,     /// the queue has halted
@@ -113,8 +115,7 @@ module sq_judge
   wire d_ends = good && ends;
   wire emit = good && (long_one ? first : ends);
 
-  assign d_record  = live && is_record && !bad_record;
-  assign d_further = newer && to_record > to_stop;
+  wire judged = live && is_record && !bad_record;
   assign d_halt    = live && ((is_record && bad_record) || (wanted && r_err));
   assign d_takes   = live && d_ends;
 
@@ -124,7 +125,6 @@ module sq_judge
   wire [3:0] n_have = !good ? s_have : ends ? 4'd0 : s_have + 4'd1;
   wire [4:0] n_need = good ? need : s_need;
   wire [9:0] n_done = s_done + 10'(d.last);
-  assign d_idle = live && d.last && n_done == d_begun && n_taken == pub && n_have == 4'd0 && !d_halt;
 
   logic [15:0] word;
   always_comb begin
@@ -178,20 +178,25 @@ module sq_judge
       cnt_record_behind <= '0;
       cnt_halted        <= '0;
       {k_fetched, k_discarded, k_behind, k_halted} <= 4'd0;
+      {e_record, e_idle} <= 2'd0;
     end else begin
+      e_record <= judged;
+      e_idle   <= live && d.last && n_done == d_begun && n_taken == pub && n_have == 4'd0 && !d_halt;
       if (go) begin
         v       <= i_valid;
         w_valid <= live && (emit || d_halt);
       end
       k_fetched   <= live && good;
       k_discarded <= live && is_block && !wanted;
-      k_behind    <= d_record && behind != 16'd0 && behind <= ring;
+      k_behind    <= judged && behind != 16'd0 && behind <= ring;
       k_halted    <= d_halt;
       cnt_fetched       <= cnt_fetched + 32'(k_fetched);
       cnt_discarded     <= cnt_discarded + 32'(k_discarded);
       cnt_record_behind <= cnt_record_behind + 32'(k_behind);
       cnt_halted        <= cnt_halted + 32'(k_halted);
     end
+    e_qp      <= d_qp;
+    e_further <= newer && to_record > to_stop;
     if (go && v) begin
       w_error  <= d_halt || long_one;
       w_qpn    <= d.qpn;
