@@ -86,7 +86,7 @@ module sq_assemble
   end
   wire found = |hit;
   wire [NW-1:0] slot = found ? hit_at : next;
-  wire clash = p_valid && ((whole && found) || (part && head && found && headed[hit_at]) || (part && !found && used[next]));
+  wire clash = p_valid && ((whole && found) || (head && found && headed[hit_at]) || (part && !found && used[next]));
   wire give_up = (|old) || clash;
   wire [NW-1:0] gone = (|old) ? old_at : slot;
   assign p_move = p_valid && !give_up;

@@ -188,7 +188,7 @@ module sq_judge
       end
       k_fetched   <= live && good;
       k_discarded <= live && is_block && !wanted;
-      k_behind    <= judged && behind != 16'd0 && behind <= ring;
+      k_behind    <= live && is_record && !r_err && behind != 16'd0 && behind <= ring;
       k_halted    <= d_halt;
       cnt_fetched       <= cnt_fetched + 32'(k_fetched);
       cnt_discarded     <= cnt_discarded + 32'(k_discarded);
