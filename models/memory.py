@@ -176,6 +176,16 @@ class Memory(Component):
             self._r_queue.append((own + i, ident, base + i * LINE, i == beats - 1))
         self._offer_r(now)
 
+    def poke(self, poke: Poke) -> None:
+        """Another agent will write: at a later cycle than the present one."""
+        at = next((i for i, p in enumerate(self._pokes) if p.cycle > poke.cycle), len(self._pokes))
+        self._pokes.insert(at, poke)
+
+    def peek(self, now: int, addr: int) -> bytes:
+        """The line of ``addr`` as it is in cycle ``now``, not before one that was looked at."""
+        self._settle(now)
+        return self._lines.get(addr & ~(LINE - 1), bytes(LINE))
+
     def read(self, addr: int, size: int) -> bytes:
         """Bytes as they are after every write so far has become visible."""
         self._settle(1 << 62)

@@ -364,6 +364,74 @@ class SqWr(Bundle):
 
 
 @dataclass(slots=True)
+class CqCtx(Bundle):
+    """A completion queue's entry in the table (docs/cq.md, T1).
+
+    enable (1 bits): queue takes completions
+    cqn (24 bits): completion queue number; its entry is this modulo the table's size
+    page (12 bits): UAR page that may arm it
+    base (64 bits): address of the ring, 64-byte aligned
+    log (5 bits): log2 of the ring's size in entries, 0..22
+    collapsed (1 bits): every entry goes to the first slot
+    ignore_overrun (1 bits): the consumer index is never looked at
+    dbr_addr (64 bits): address of the doorbell record (8 bytes; word 0 is the consumer index), 8-byte aligned
+    pi0 (24 bits): first index, of producer and consumer
+    mod_count (16 bits): moderation: entries that make an event at once; 0 counts as 1
+    mod_period (20 bits): moderation: cycles after which fewer make one; 0: no waiting
+    events (1 bits): it may be armed
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("enable", 1), ("cqn", 24), ("page", 12), ("base", 64), ("log", 5), ("collapsed", 1), ("ignore_overrun", 1), ("dbr_addr", 64), ("pi0", 24), ("mod_count", 16), ("mod_period", 20), ("events", 1),)
+    # fmt: on
+    enable: int = 0
+    cqn: int = 0
+    page: int = 0
+    base: int = 0
+    log: int = 0
+    collapsed: int = 0
+    ignore_overrun: int = 0
+    dbr_addr: int = 0
+    pi0: int = 0
+    mod_count: int = 0
+    mod_period: int = 0
+    events: int = 0
+
+
+@dataclass(slots=True)
+class CqIn(Bundle):
+    """A completion as the transport gives it (docs/cq.md, W2).
+
+    cqn (24 bits): completion queue number
+    qpn (24 bits): queue pair number
+    opcode (4 bits): CQE_*
+    send_opcode (8 bits): mlx5 opcode of the request, 0 at a responder
+    wqe_counter (16 bits): index of the WQE
+    byte_cnt (32 bits): bytes
+    imm (32 bits): immediate data or invalidated key, first byte on the wire in bits 31:24
+    se (1 bits): solicited event
+    syndrome (8 bits): of an error
+    vendor (8 bits): vendor syndrome of an error
+    barrier (16 bits): number of the last DMA write burst issued before it, modulo 2^16
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("cqn", 24), ("qpn", 24), ("opcode", 4), ("send_opcode", 8), ("wqe_counter", 16), ("byte_cnt", 32), ("imm", 32), ("se", 1), ("syndrome", 8), ("vendor", 8), ("barrier", 16),)
+    # fmt: on
+    cqn: int = 0
+    qpn: int = 0
+    opcode: int = 0
+    send_opcode: int = 0
+    wqe_counter: int = 0
+    byte_cnt: int = 0
+    imm: int = 0
+    se: int = 0
+    syndrome: int = 0
+    vendor: int = 0
+    barrier: int = 0
+
+
+@dataclass(slots=True)
 class RdmaCfg(Bundle):
     """Configuration of the queue pair, taken at reset.
 

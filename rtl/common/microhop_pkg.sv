@@ -202,6 +202,39 @@ package microhop_pkg;
   } sq_wr_t;
   localparam int SQ_WR_W = 454;  // bits of sq_wr_t
 
+  // a completion queue's entry in the table (docs/cq.md, T1)
+  typedef struct packed {
+    logic enable;  // queue takes completions
+    logic [23:0] cqn;  // completion queue number; its entry is this modulo the table's size
+    logic [11:0] page;  // UAR page that may arm it
+    logic [63:0] base;  // address of the ring, 64-byte aligned
+    logic [4:0] log;  // log2 of the ring's size in entries, 0..22
+    logic collapsed;  // every entry goes to the first slot
+    logic ignore_overrun;  // the consumer index is never looked at
+    logic [63:0] dbr_addr;  // address of the doorbell record (8 bytes; word 0 is the consumer index), 8-byte aligned
+    logic [23:0] pi0;  // first index, of producer and consumer
+    logic [15:0] mod_count;  // moderation: entries that make an event at once; 0 counts as 1
+    logic [19:0] mod_period;  // moderation: cycles after which fewer make one; 0: no waiting
+    logic events;  // it may be armed
+  } cq_ctx_t;
+  localparam int CQ_CTX_W = 233;  // bits of cq_ctx_t
+
+  // a completion as the transport gives it (docs/cq.md, W2)
+  typedef struct packed {
+    logic [23:0] cqn;  // completion queue number
+    logic [23:0] qpn;  // queue pair number
+    logic [3:0] opcode;  // CQE_*
+    logic [7:0] send_opcode;  // mlx5 opcode of the request, 0 at a responder
+    logic [15:0] wqe_counter;  // index of the WQE
+    logic [31:0] byte_cnt;  // bytes
+    logic [31:0] imm;  // immediate data or invalidated key, first byte on the wire in bits 31:24
+    logic se;  // solicited event
+    logic [7:0] syndrome;  // of an error
+    logic [7:0] vendor;  // vendor syndrome of an error
+    logic [15:0] barrier;  // number of the last DMA write burst issued before it, modulo 2^16
+  } cq_in_t;
+  localparam int CQ_IN_W = 173;  // bits of cq_in_t
+
   // configuration of the queue pair, taken at reset
   typedef struct packed {
     logic [2:0] state;  // queue pair state: see QP_*

@@ -43,6 +43,11 @@ package spec_pkg;
   localparam int SQ_TAGS = 512;  // count
   localparam int SQ_AR_FIFO = 4;  // count
   localparam int SQ_WR_FIFO = 8;  // count
+  localparam int CQ_IN_FIFO = 256;  // count
+  localparam int CQ_WAITING = 16;  // count
+  localparam int CQ_OUT_FIFO = 8;  // count
+  localparam int CQ_B_FIFO = 8;  // count
+  localparam int CQ_WRITES = 512;  // count
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
   localparam int PROFILE_ROCE_XOFF = 400;  // cells
