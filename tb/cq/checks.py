@@ -200,5 +200,7 @@ def check(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
     lines += [f"counter {n} is {have[n]}, expected {v}" for n, v in phase.item.info["final"].items() if have[n] != v]
     total = sum(len(x) for x in accepted(phase).values())
     if total != have["written"] + have["dropped"] + have["refused"]:
-        lines.append(f"{total} completions: {have['written']} written, {have['dropped']} dropped, {have['refused']} refused")
+        lines.append(
+            f"{total} completions: {have['written']} written, {have['dropped']} dropped, {have['refused']} refused"
+        )
     return lines

@@ -137,7 +137,11 @@ class Scenario:
         self.at = 4
         self._ring_at = RINGS
         host = WindowTiming(
-            wr_visible=max(1, write[0] // 2), wr_resp=write[0], wr_jitter=write[1], rd_latency=read[0], rd_jitter=read[1]
+            wr_visible=max(1, write[0] // 2),
+            wr_resp=write[0],
+            wr_jitter=write[1],
+            rd_latency=read[0],
+            rd_jitter=read[1],
         )
         start = int(rng.integers(1 << 16)) if done0 is None else done0
         seed = int(rng.integers(1, 1 << 32))
