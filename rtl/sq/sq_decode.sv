@@ -198,35 +198,26 @@ module sq_decode
   wire [7:0] error = r_wrong ? CQE_SYN_LOC_QP_OP : long_one ? CQE_SYN_LOC_LEN : r_reserved ? CQE_SYN_LOC_PROT : 8'd0;
   wire ok = error == 8'd0;
   sq_wr_t wr;
-  always_comb begin
-    wr = '0;
-    wr.qpn       = r_qpn;
-    wr.opcode    = r_op;
-    wr.wqe_index = r_index;
-    wr.error     = error;
-    if (ok) begin
-      wr.blocks    = r_blocks;
-      wr.fence     = r_flags[5:3];
-      wr.ce        = r_flags[2:1];
-      wr.se        = r_flags[0];
-      wr.is_inline = r_inline;
-      wr.sges      = r_sges;
-      wr.length    = r_inline ? 32'(r_inl) : total[31:0];
-      if (r_key) wr.imm = r_imm;
-      if (r_remote) begin
-        wr.raddr = be64(r_raddr[63:0]);
-        wr.rkey  = be32(r_raddr[95:64]);
-      end
-      if (r_sges != 4'd0) begin
-        wr.lkey  = be32(r_load[63:32]);
-        wr.laddr = be64(r_load[127:64]);
-      end
-      if (r_atomic) begin
-        wr.swap_add = be64(r_operands[63:0]);
-        wr.compare  = be64(r_operands[127:64]);
-      end
-    end
-  end
+  // member by member: Icarus runs a block that writes members of the struct again and again
+  wire points = ok && r_sges != 4'd0;
+  assign wr.qpn       = r_qpn;
+  assign wr.opcode    = r_op;
+  assign wr.wqe_index = r_index;
+  assign wr.error     = error;
+  assign wr.blocks    = ok ? r_blocks : 3'd0;
+  assign wr.fence     = ok ? r_flags[5:3] : 3'd0;
+  assign wr.ce        = ok ? r_flags[2:1] : 2'd0;
+  assign wr.se        = ok && r_flags[0];
+  assign wr.is_inline = ok && r_inline;
+  assign wr.sges      = ok ? r_sges : 4'd0;
+  assign wr.length    = !ok ? 32'd0 : r_inline ? 32'(r_inl) : total[31:0];
+  assign wr.imm       = ok && r_key ? r_imm : 32'd0;
+  assign wr.raddr     = ok && r_remote ? be64(r_raddr[63:0]) : 64'd0;
+  assign wr.rkey      = ok && r_remote ? be32(r_raddr[95:64]) : 32'd0;
+  assign wr.lkey      = points ? be32(r_load[63:32]) : 32'd0;
+  assign wr.laddr     = points ? be64(r_load[127:64]) : 64'd0;
+  assign wr.swap_add  = ok && r_atomic ? be64(r_operands[63:0]) : 64'd0;
+  assign wr.compare   = ok && r_atomic ? be64(r_operands[127:64]) : 64'd0;
 
   always_ff @(posedge clk) begin
     if (rst) o_valid <= 1'b0;
