@@ -48,7 +48,10 @@ class Queue:
         self.qpn, self.page = ctx.qpn, ctx.page
         self.ring = 1 << ctx.sq_log
         self.pi = ctx.pi0
-        self.half = HALVES[0]
+        # nobody else's (one lock a register), unless more than four queues have the page
+        pair = 2 * (sum(q.page == ctx.page for q in scene.queues) % 4)
+        self.halves = list(HALVES[pair : pair + 2])
+        self.half = self.halves[0]
         self.at = 0
         self.used = 0  # blocks written since the ring was last known to be empty
         self.works: list[tuple[SqWr, bytes]] = []
@@ -108,10 +111,10 @@ class Queue:
         assert last is not None, "nothing was posted"
         self.store(last.raw[:8], self.toggle() if half is None else half, [0xFF], **kw)
 
-    def gpu(self, index: int | None = None, half: int = HALVES[0], **kw: Any) -> None:
-        """A GPU's doorbell: the next index, opcode and DS zero."""
+    def gpu(self, index: int | None = None, half: int | None = None, **kw: Any) -> None:
+        """A GPU's doorbell: the next index, opcode and DS zero; always the same half."""
         value = (self.pi if index is None else index) & M16
-        self.store(struct.pack(">II", value << 8, self.qpn << 8), half, [0xFF], **kw)
+        self.store(struct.pack(">II", value << 8, self.qpn << 8), half or self.halves[0], [0xFF], **kw)
 
     def blueflame(self, posted: Posted | None = None, half: int | None = None, **kw: Any) -> None:
         """The whole WQE in one burst."""

@@ -33,9 +33,9 @@ class Schedule(SqSequence):
             [5] * many,
             [(1, 16, 100, 255)[i] for i in range(self.some(s, 4))],
         )[index]
-        rounds = 12 if index < 2 else 4
+        rounds = 12 if index < 2 else 7
         for w in weights:
-            q = s.queue(log=6 if index < 2 else 10, weight=w, shared=False)
+            q = s.queue(log=6 if index < 2 else 11, weight=w, shared=False)
         start = max(q.at for q in s.queues)
         for q in s.queues:
             q.at = 1

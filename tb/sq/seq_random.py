@@ -46,14 +46,16 @@ class RandomProducers(SqSequence):
             q.fill(last)
         delay = int(rng.integers(1, 200)) if rng.random() < 0.15 else 1
         q.publish(delay=delay)
-        half = HALVES[int(rng.integers(8))]
+        half = q.halves[int(rng.integers(len(q.halves)))]
         dice = rng.random()
         carried = last.blocks <= 4 and last.kind not in RING_ONLY
         if dice < 0.25 and carried:
             q.blueflame(last, half=half, skew=int(rng.integers(-4, 5)))
         elif dice < 0.45 and carried:
             order = rng.permutation(16).tolist() if rng.random() < 0.5 else range(16)
-            lost = [int(rng.integers(16))] if rng.random() < 0.2 else []
+            lost = []
+            if rng.random() < 0.2 and len(q.halves) > 1:  # not used again: what is left there may be joined to a later WQE
+                half, lost = q.halves.pop(), [int(rng.integers(16))]
             q.parts(last, int(rng.choice([16, 32, 64])), order, half=half, lost=lost, gap=int(rng.integers(0, 3)))
         elif dice < 0.65:
             q.cpu(good(rng, q.pi - 1, q.qpn, 0), half=half, skew=int(rng.integers(-4, 5)))

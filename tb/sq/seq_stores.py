@@ -132,7 +132,8 @@ class Torn(SqSequence):
             blocks = 1 + turn % 4
             one = a.fill(of_blocks(rng, a.pi, a.qpn, blocks))
             a.publish()
-            a.parts(one, 16 if turn % 2 else 64, half=half, lost=[] if turn % 5 == 0 else [int(rng.integers(4))])
+            # the head is not lost: the next WQE's would find the rest and make a whole of two halves
+            a.parts(one, 16 if turn % 2 else 64, half=half, lost=[] if turn % 5 == 0 else [int(rng.integers(1, 4))])
             b.at = max(a.at, b.at) + int(rng.choice([0, 1, 5, TIMEOUT - 4]))
             two = b.fill(of_blocks(rng, b.pi, b.qpn, 1 + turn % 3))
             b.publish()
@@ -152,7 +153,7 @@ class Torn(SqSequence):
         for turn in range(16):
             picked = [keys[int(i)] for i in rng.permutation(len(keys))[: SLOTS + 1 + turn % 6]]
             heads, rest = [], []
-            at = s.together(20)
+            at = s.together(TIMEOUT + 150)  # what came too late for its slot is gone by then
             for q, half in {id(q): (q, h) for q, h in picked}.values():
                 one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + int(rng.integers(2))))
                 q.publish()
@@ -191,7 +192,8 @@ class Torn(SqSequence):
                 q.at = due + 60
 
     def _rubbish(self, s: Scene, rng: np.random.Generator) -> None:
-        """Parts of bytes here and there that make nothing, bursts over several halves, doubled parts."""
+        """Parts of bytes here and there, bursts over several halves, doubled parts, halves of two WQEs that make one."""
+        s.lawful = False
         queues = [s.queue(log=9, pi0=-30, page=i) for i in range(self.some(s, 5))]
         for turn in range(60):
             q = queues[int(rng.integers(len(queues)))]

@@ -7,6 +7,9 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.sq import seq_decode as d
+from tb.sq import seq_queues as q
+from tb.sq import seq_random as r
+from tb.sq import seq_ring as g
 from tb.sq import seq_stores as st
 from tb.sq.env import PLAN
 
@@ -41,3 +44,35 @@ class decode(PhaseTest):
 
     plan = PLAN
     sequences = (d.InlineSizes, d.Kinds, d.Malformed)
+
+
+@pyuvm.test()
+class ring(PhaseTest):
+    """Wraps of ring and index, merged and old doorbells, lagging records, WQEs published in parts, a missing fence."""
+
+    plan = PLAN
+    sequences = (g.Wraps, g.Merge, g.Behind, g.Late, g.Fence)
+
+
+@pyuvm.test()
+class schedule(PhaseTest):
+    """Turns by weight among all queues, nobody starves."""
+
+    plan = PLAN
+    sequences = (q.Schedule, q.Ways)
+
+
+@pyuvm.test()
+class errors(PhaseTest):
+    """Queues that halt, and come back with a new entry."""
+
+    plan = PLAN
+    sequences = (q.Errors,)
+
+
+@pyuvm.test()
+class random_producers(PhaseTest):
+    """Lawful producers of every kind at random, and anything at all."""
+
+    plan = PLAN
+    sequences = (r.RandomProducers, r.Torture)
