@@ -165,6 +165,7 @@ class Cq(Component):
         self._b.consumer = self
         self._done_at: list[tuple[int, int]] = [(0, 0)]
         self._arms: dict[int, Arm] = {}
+        self._arms_of: deque[tuple[int, Arm]] = deque(maxlen=4)  # the last ones
         # stages
         self._h: CqIn | None = None
         self._stage: dict[int, Op] = {}  # cycle of C2 -> operation
@@ -189,6 +190,8 @@ class Cq(Component):
         q = self.queues.get(entry)
         if q is not None and (q.inside or q.error_bit or q.live or q.waiting(now)):
             raise ValueError(f"{self.name}: queue {entry} is set up at {now} and is not idle")
+        if any(now - 2 <= c <= now and a.cqn % self._size == entry for c, a in self._arms_of):
+            raise ValueError(f"{self.name}: queue {entry} is set up at {now} and armed just before")
         self.queues[entry] = Queue(ctx)
 
     def ready(self, now: int) -> bool:
@@ -213,6 +216,7 @@ class Cq(Component):
     def arm(self, now: int, page: int, data: int) -> None:
         """``arm_valid`` in this cycle."""
         self._arms[now] = Arm(page, data)
+        self._arms_of.append((now, self._arms[now]))
         self._both(now)
 
     def b_ready(self, now: int) -> bool:

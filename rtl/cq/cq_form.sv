@@ -37,8 +37,9 @@ module cq_form
   localparam int EW = 4 + 1 + 1 + 16 + 24 + 8 + 8 + 8 + 32 + 32;  // fields of an entry
 
   logic v3, owner3;
-  // base + offset: the upper half waits for the carry of the lower one only to choose.
-  logic [35:0] up3, up_next3;
+  // base + offset in three parts: the upper ones wait for the carry of the lower only to choose.
+  logic [17:0] mid3, mid_next3, up3, up_next3;
+  logic mid_full3;
   logic [22:0] low3;
   logic [QW-1:0] queue3;
   /* verilator lint_off UNUSEDSIGNAL */  // queue and barrier do not go into the entry
@@ -48,12 +49,15 @@ module cq_form
   always_ff @(posedge clk) v3 <= write && !rst;
   always_ff @(posedge clk) begin
     if (write) begin
-      e3       <= data;
-      queue3   <= queue;
-      owner3   <= owner;
-      low3     <= {1'b0, base[21:0]} + {1'b0, offset};
-      up3      <= base[57:22];
-      up_next3 <= base[57:22] + 36'd1;
+      e3        <= data;
+      queue3    <= queue;
+      owner3    <= owner;
+      low3      <= {1'b0, base[21:0]} + {1'b0, offset};
+      mid3      <= base[39:22];
+      mid_next3 <= base[39:22] + 18'd1;
+      mid_full3 <= base[39:22] == '1;
+      up3       <= base[57:40];
+      up_next3  <= base[57:40] + 18'd1;
     end
   end
 
@@ -62,7 +66,8 @@ module cq_form
   wire [FW-1:0] aw_count, w_count;
   wire [EW-1:0] fields;
 
-  wire [57:0] line = {low3[22] ? up_next3 : up3, low3[21:0]};
+  wire [57:0] line = {
+      low3[22] && mid_full3 ? up_next3 : up3, low3[22] ? mid_next3 : mid3, low3[21:0]};
 
   sync_fifo #(.WIDTH(58), .DEPTH(CQ_OUT_FIFO)) u_aw (
       .clk(clk), .rst(rst), .wr_en(v3), .wr_data(line), .rd_en(m_axi_awvalid && m_axi_awready),

@@ -111,7 +111,9 @@ def collapsed(phase: PhaseRecords, time: Timeline) -> Iterator[str]:
         if depth is None:
             continue
         reader = CollapsedReader(c.base, depth)
-        for x, r in zip(want, rows, strict=False):
+        for i, (x, r) in enumerate(zip(want, rows, strict=False)):
+            if not i and x.wqe_counter:
+                continue  # the ones in memory are the counter before WQE 0
             index, visible = x.wqe_counter + 1 & M16, int(r["visible"])
             before = reader.done(lambda addr, now=visible - 1: time.look(addr, now), index)  # type: ignore[misc]
             after = reader.done(lambda addr, now=visible: time.look(addr, now), index)  # type: ignore[misc]
@@ -175,7 +177,9 @@ def events(phase: PhaseRecords) -> Iterator[str]:
         if len(sent[c.cqn]) > len(good):
             yield f"cqn {c.cqn}: {len(sent[c.cqn])} events for {len(good)} arms"
         for at in sent[c.cqn]:
-            if not any(a < at for a, _ in good) or not any(b < at for b, _ in seen[c.cqn]):
+            before = [d >> 32 & M24 for a, d in good if a < at]
+            old = any(0 < (c.pi0 - ci) & M24 < HALF for ci in before)  # from an entry on that is older than the queue
+            if not before or not (old or any(b < at for b, _ in seen[c.cqn])):
                 yield f"cqn {c.cqn}: event at {at} without an arm or without a visible entry"
         if not good or not seen[c.cqn] or c.mod_count > 1:
             continue
@@ -196,6 +200,11 @@ def check(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
     lines = [*barriers(phase), *collapsed(phase, time)]
     if phase.item.info["checked"]:
         lines += [*rings(phase, time), *events(phase)]
+    pace = phase.item.info.get("one_a_cycle")
+    if pace:
+        left = phase.rows["mem_aw.rec"]["cycle"]
+        if len(left) != pace or int(left[-1] - left[0]) != pace - 1:
+            lines.append(f"{len(left)} entries in {int(left[-1] - left[0]) + 1} cycles, expected {pace} in {pace}")
     have = counters(phase.events["status"][-1]["value"])
     lines += [f"counter {n} is {have[n]}, expected {v}" for n, v in phase.item.info["final"].items() if have[n] != v]
     total = sum(len(x) for x in accepted(phase).values())

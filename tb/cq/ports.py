@@ -25,7 +25,7 @@ def _event(e: Event) -> int:
 EV = StreamFormat(4, 25, _event)
 STATUS_BITS = 32 * len(Cq.COUNTERS)
 GPU_BASE = 0x1000_0000  # a ring of 2^22 entries begins in one window and ends in the other
-WINDOWS = Windows(host_bytes=24576 * 64, gpu_base=GPU_BASE, gpu_bytes=4096 * 64)
+WINDOWS = Windows(host_bytes=24576 * 64, gpu_base=GPU_BASE, gpu_bytes=24576 * 64)
 
 
 def counters(value: Any) -> dict[str, int]:

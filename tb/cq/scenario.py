@@ -65,7 +65,7 @@ class Consumer(Component):
         self._sleeps = False
         self._sure = False
         self._poll = 0
-        self._next(2)
+        self._next(max(cycle for cycle, _, _ in scenario.s.ctxs) + 3)
 
     def _next(self, cycle: int) -> None:
         self._poll = cycle
@@ -127,11 +127,12 @@ class _Later(Component):
 
 
 class Scenario:
-    """Builder of a phase."""
+    """Builder of a phase. ``write``, ``read``: cycles to a response and jitter; ``stall``: lowest share of ready cycles of
+    the patterns, None: always ready."""
 
     def __init__(
         self, rng: Rng, *, queues: int = 64, write: tuple[int, int] = (3, 0), read: tuple[int, int] = (10, 0),
-        done0: int | None = None,
+        done0: int | None = None, stall: float | None = None,
     ) -> None:  # fmt: skip
         self.rng = rng
         self.at = 4
@@ -148,6 +149,8 @@ class Scenario:
         self.s = Stimulus(
             queues=queues, timing=MemoryTiming(host=host, gpu=host, seed=seed), done0=start,
         )  # fmt: skip
+        if stall is not None:
+            self.s.ready = {p: stalls(rng, stall) for p in PORTS}
         self.issued = start  # DMA write bursts so far
         self.acked = start
         self.plans: dict[int, Plan] = {}
@@ -286,11 +289,8 @@ class Scenario:
         self.s.arms.sort(key=lambda a: a[0])
         self.s.done = one_a_cycle(self.s.done)  # type: ignore[assignment]
 
-    def item(self, name: str, *, stall: float | None = None, quiet: int = 400, checked: bool = True) -> PhaseItem:
-        """The stimulus. ``stall``: lowest share of ready cycles of the patterns; None: always ready, or what ``ready``
-        was set to; ``checked``: the software's account is held against what the design wrote."""
-        if stall is not None:
-            self.s.ready = {p: stalls(self.rng, stall) for p in PORTS}
+    def item(self, name: str, *, quiet: int = 400, checked: bool = True) -> PhaseItem:
+        """The stimulus. ``checked``: the software's account is held against what the design wrote."""
         self.fill_image()
         self._sort()
         s = self.s

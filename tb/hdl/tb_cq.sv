@@ -18,7 +18,7 @@ module tb_cq
 );
   localparam int QW = $clog2(CQS);
   localparam int HOST_LINES = 24576;  // from address 0
-  localparam int GPU_LINES = 4096;  // so far from there that a ring of 2^22 entries begins here and ends there
+  localparam int GPU_LINES = 24576;  // so far from there that a ring of 2^22 entries begins here and ends there
   localparam logic [63:0] GPU_BASE = 64'h1000_0000;
 
   logic stop, cq_done, ctx_done, arm_done, done_done, mem_activity;
