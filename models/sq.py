@@ -115,8 +115,8 @@ class Sq(Component):
     def tick(self, now: int) -> None:
         """Stages in an order in which each reads its registers as they were before the cycle.
 
-        The decoder frees its registers; P3 decides from the flags; turns sample and hand over; D2 judges and
-        gathers; T5 and P3 write last, then P2 to P0.
+        The decoder frees its registers; P3 decides from the flags; turns sample and hand over; D3 settles, D2
+        judges and gathers; T5 and P3 write last, then P2 to P0.
         """
         if now == self._ticked:
             return
@@ -167,7 +167,7 @@ class Sq(Component):
                 pass
             elif kind == BF and not queue.busy and piece.start == queue.taken and self._decoder.direct is None:
                 queue.taken = queue.taken + block_count(piece.ds) & M16
-                self._decoder.direct = Work(piece.qpn, piece.start, piece.data)
+                self._decoder.put_direct(Work(piece.qpn, piece.start, piece.data))
                 self._counts.add(BLUEFLAME)
             else:
                 rings = queue

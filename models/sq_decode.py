@@ -101,7 +101,7 @@ class Decoder:
     """Direct and WQE register, V1 to V3 and the output FIFO: :meth:`step` once a cycle, before those who fill them.
 
     ``direct`` and ``wqe`` are the two registers as they are after this cycle's take: who fills them in the same
-    cycle looks there. A step is a cycle each.
+    cycle looks there, the WQE register's filler after the direct one's. A step is a cycle each.
     """
 
     def __init__(self, wr: Fifo[Beat], depth: int) -> None:
@@ -113,7 +113,7 @@ class Decoder:
         self._v2: list[Beat] | None = None
         self._v3: list[Beat] | None = None
         self._sent = 0  # beats of V3 that have gone
-        self._wqe_was_last = True
+        self._wqe_first = False  # when both hold one: that in the WQE register came first
 
     def step(self, now: int) -> bool:
         """Evaluate a cycle; True when something moved."""
@@ -140,14 +140,22 @@ class Decoder:
         return did
 
     def _take(self) -> Work | None:
-        """V1: in turn when both hold one."""
-        if self.direct is not None and (self.wqe is None or self._wqe_was_last):
-            work, self.direct, self._wqe_was_last = self.direct, None, False
-        elif self.wqe is not None:
-            work, self.wqe, self._wqe_was_last = self.wqe, None, True
-        else:
-            return None
-        return work
+        """V1: the one that came first when both hold one."""
+        if self.direct is not None and (self.wqe is None or not self._wqe_first):
+            direct, self.direct = self.direct, None
+            return direct
+        wqe, self.wqe = self.wqe, None
+        return wqe
+
+    def put_direct(self, work: Work) -> None:
+        """B3: the direct register is filled."""
+        self.direct = work
+        self._wqe_first = self.wqe is not None
+
+    def put_wqe(self, work: Work) -> None:
+        """Rules D4 and D6: the WQE register is filled."""
+        self.wqe = work
+        self._wqe_first = self.direct is None
 
     @staticmethod
     def _beats(work: Work) -> list[Beat]:

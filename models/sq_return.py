@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What memory returns to the send queues (docs/sq.md, D1 to D7): reorder ring, records judged, WQEs gathered.
 
-Blocks and records come in any order of their places and leave in the order of their issue; D0, D1, D2 a cycle each.
+Blocks and records come in any order of their places and leave in the order of their issue; D0 to D3 a cycle each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ SLVERR = 2
 
 
 class Returns:
-    """Give it R transfers (:meth:`r`); :meth:`step` once a cycle, after the decoder's and the turns' own."""
+    """Give it R transfers (:meth:`r`); :meth:`step` once a cycle, after the decoder's and the turns' own.
+
+    ``wanted`` is the queue whose record is in D3 in this cycle and wants another turn (D5).
+    """
 
     def __init__(self, places: Places, decoder: Decoder, turns: Turns, counts: Counts) -> None:
         self._places = places
@@ -32,7 +35,9 @@ class Returns:
         self._counts = counts
         self._d1: Item | None = None
         self._d2: Item | None = None
-        self.wanted: Queue | None = None  # queue whose record was judged in this cycle and is wanted (D5)
+        self._d3: Queue | None = None  # what D2 says of it: a record was judged, wants more; it may be idle
+        self._judged = self._beyond = self._may_idle = False
+        self.wanted: Queue | None = None
 
     def r(self, now: int, ident: int, data: bytes, resp: int) -> bool:
         """R transfer; True when it is the oldest item's. Raises ValueError for a place that waits for nothing."""
@@ -45,22 +50,19 @@ class Returns:
         return ident == self._places.oldest
 
     def step(self, now: int, rings: Queue | None) -> bool:
-        """D2, D1, D0 (D2: with go only); ``rings``: the queue of this cycle's B4. True when something moved."""
-        self.wanted = None
-        if self._decoder.wqe is not None:
-            return False
+        """D3, D2, D1, D0 (but for D3: with go); ``rings``: the queue of this cycle's B4. True when something moved."""
         did = False
+        self.wanted = None
+        if self._d3 is not None:
+            self._settle(self._d3, rings)
+            self._d3 = None
+            did = True
+        if self._decoder.wqe is not None:
+            return did
         item = self._d2
         if item is not None:
             did = True
-            queue = item.turn.queue
-            if not queue.err:
-                if item.kind == BLOCK_READ:
-                    self._block(queue, item)
-                elif item.kind == RECORD:
-                    self._record(queue, item, rings)
-            if item.last:
-                self._turn_done(queue, rings)
+            self._judge(item.turn.queue, item)
         if self._d1 is not None:
             did = True
         self._d2, self._d1 = self._d1, None
@@ -74,8 +76,41 @@ class Returns:
             places.used -= 1
         return did
 
-    def _record(self, queue: Queue, item: Item, rings: Queue | None) -> None:
-        """D3, D5, D6."""
+    def _judge(self, queue: Queue, item: Item) -> None:
+        """D2."""
+        self._judged = self._beyond = self._may_idle = False
+        if not queue.err:
+            if item.kind == BLOCK_READ:
+                self._block(queue, item)
+            elif item.kind == RECORD:
+                self._record(queue, item)
+        if item.last:
+            queue.done += 1
+            self._may_idle = (
+                queue.done == queue.begun
+                and queue.taken == queue.pub
+                and not (queue.err or queue.part or queue.skip)
+            )  # fmt: skip
+        if self._judged or self._may_idle:
+            self._d3 = queue
+
+    def _settle(self, queue: Queue, rings: Queue | None) -> None:
+        """D3: D5 and D7 for what was in D2 a cycle ago."""
+        rung = queue.rung or rings is queue
+        if self._judged:
+            queue.recpend = False
+            if self._beyond or rung:
+                self.wanted = queue
+                if queue.queued:
+                    queue.more = True
+                else:
+                    queue.queued = True
+                    self._turns.push(JUDGE, queue)
+        if self._may_idle and not (queue.queued or rung or queue.recpend):
+            queue.busy = False
+
+    def _record(self, queue: Queue, item: Item) -> None:
+        """Rules D3 and D6, and what D5 needs to know."""
         if item.error:
             self._halt(queue)
             return
@@ -93,14 +128,8 @@ class Returns:
         else:
             self._halt(queue)
             return
-        queue.recpend = False
-        if queue.pub - taken & M16 > turn.end - taken & M16 or queue.rung or rings is queue:
-            self.wanted = queue
-            if queue.queued:
-                queue.more = True
-            else:
-                queue.queued = True
-                self._turns.push(JUDGE, queue)
+        self._judged = True
+        self._beyond = queue.pub - taken & M16 > turn.end - taken & M16
 
     def _block(self, queue: Queue, item: Item) -> None:
         """D4, D6."""
@@ -122,11 +151,11 @@ class Returns:
             queue.need = block_count(item.data[7] & 0x3F)
             if queue.need > MAX_BLOCKS:
                 queue.skip = queue.need - 1
-                self._decoder.wqe = Work(queue.qpn, taken, None, item.data[3])
+                self._decoder.put_wqe(Work(queue.qpn, taken, None, item.data[3]))
                 return
         part.append(item.data)
         if len(part) == queue.need:
-            self._decoder.wqe = Work(queue.qpn, taken, b"".join(part))
+            self._decoder.put_wqe(Work(queue.qpn, taken, b"".join(part)))
             part.clear()
             queue.taken = taken + queue.need & M16
 
@@ -134,16 +163,4 @@ class Returns:
         """D6."""
         queue.err = True
         self._counts.add(HALTED)
-        self._decoder.wqe = Work(queue.qpn, queue.taken, None)
-
-    @staticmethod
-    def _turn_done(queue: Queue, rings: Queue | None) -> None:
-        """D7."""
-        queue.done += 1
-        if (
-            queue.done == queue.begun
-            and not (queue.err or queue.queued or queue.rung or queue.recpend or queue.part or queue.skip)
-            and rings is not queue
-            and queue.taken == queue.pub
-        ):
-            queue.busy = False
+        self._decoder.put_wqe(Work(queue.qpn, queue.taken, None))

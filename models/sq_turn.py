@@ -30,7 +30,7 @@ class Read(NamedTuple):
 class Turn:
     """A queue's turn: the samples of T0, and what T2 made of them. ``end`` is q + n, ``next`` the next block to ask."""
 
-    __slots__ = ("asks_record", "end", "fresh", "hint", "next", "p", "pub", "queue", "req", "taken")
+    __slots__ = ("asks_record", "end", "fresh", "hint", "next", "p", "pub", "queue", "recpend", "req", "taken")
 
     def __init__(self, queue: Queue) -> None:
         self.queue = queue
@@ -39,6 +39,7 @@ class Turn:
         self.req = queue.req
         self.hint = queue.hint
         self.fresh = queue.fresh
+        self.recpend = queue.recpend
         self.asks_record = False
         self.p = self.next = self.end = 0
 
@@ -146,7 +147,10 @@ class Turns:
         turn.asks_record = record
         turn.p = p
         turn.next = q
-        turn.end = queue.req = q + min(queue.weight, (limit - q) & M16) & M16
+        if turn.recpend and not turn.fresh and (turn.req - taken) & M16 > (p - taken) & M16:
+            turn.end = q  # what was asked beyond pub may yet turn out to be published
+        else:
+            turn.end = queue.req = q + min(queue.weight, (limit - q) & M16) & M16
         queue.fresh = False
         queue.begun += 1
         if record:
@@ -179,7 +183,7 @@ class Turns:
     def end(self, rings: Queue | None, wanted: Queue | None) -> None:
         """T5 for the turn whose last item was issued in this cycle.
 
-        ``rings``: the queue of this cycle's B4. ``wanted``: the queue whose record D2 judged in this cycle and wants.
+        ``rings``: the queue of this cycle's B4. ``wanted``: the queue whose record is in D3 and wanted (D5).
         """
         turn = self._ended
         if turn is None:
