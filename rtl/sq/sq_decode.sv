@@ -36,11 +36,13 @@ module sq_decode
   localparam logic [31:0] BAD_KEY = 32'h0000_0100;
   localparam logic [31:0] MOST = 32'h8000_0000;
 
-  logic direct_first;
+  logic order_q, x_waited, w_waited;
   logic v1, v2;
   wire move2 = v2 && (!o_valid || o_done);
   wire move1 = v1 && (!v2 || move2);
   wire free1 = !v1 || move1;
+  // The one that was filled first: else a WQE could overtake another of its queue.
+  wire direct_first = !(w_waited && (!x_waited || !order_q));
   wire pick_x = x_valid && (!w_valid || direct_first);
   assign x_take = free1 && pick_x;
   assign w_take = free1 && w_valid && !pick_x;
@@ -109,13 +111,16 @@ module sq_decode
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      v1           <= 1'b0;
-      direct_first <= 1'b1;
+      v1       <= 1'b0;
+      order_q  <= 1'b1;
+      x_waited <= 1'b0;
+      w_waited <= 1'b0;
     end else begin
-      if (x_take || w_take) begin
-        v1           <= 1'b1;
-        direct_first <= !pick_x;
-      end else if (move1) v1 <= 1'b0;
+      order_q  <= direct_first;
+      x_waited <= x_valid && !x_take;
+      w_waited <= w_valid && !w_take;
+      if (x_take || w_take) v1 <= 1'b1;
+      else if (move1) v1 <= 1'b0;
     end
     if (x_take || w_take) begin
       q_wrong    <= wrong;

@@ -28,6 +28,7 @@ module sq_flags #(
     output wire          t0_virgin,     /// as p_virgin
     output wire          t0_ours,       /// as p_ours
     output wire          t0_fresh,      /// flag of its queue
+    output wire          t0_recpend,    /// flag of its queue
     // T1
     input  wire [QW-1:0] t1_qp,         /// its queue
     input  wire          t1_begin,      /// hands over (T2)
@@ -64,6 +65,7 @@ module sq_flags #(
   assign t0_virgin = virgin[t0_qp];
   assign t0_ours   = ours[t0_qp];
   assign t0_fresh  = fresh[t0_qp];
+  assign t0_recpend = recpend[t0_qp];
   assign t1_record = rung[t1_qp] && !recpend[t1_qp];
   assign t1_err    = err[t1_qp];
 

@@ -27,6 +27,7 @@ module sq_turn
     input  wire                t0_virgin,     /// taken is the table's first index
     input  wire                t0_ours,       /// taken was moved last by a store
     input  wire                t0_fresh,      /// first turn since idle
+    input  wire                t0_recpend,    /// a record read is under way
     input  wire [15:0]         t1_store_taken,/// index taken by stores
     input  wire [15:0]         t1_hint,       /// hint
     input  wire [15:0]         t1_judge_taken,/// index taken by fetched WQEs
@@ -64,7 +65,7 @@ module sq_turn
   logic [9:0] begun [QPS];
 
   // T1a: what T0 sampled
-  logic a_valid, a_virgin, a_ours, a_fresh;
+  logic a_valid, a_virgin, a_ours, a_fresh, a_recpend;
   /* verilator lint_off UNUSEDSIGNAL */  // enable and page are for stores
   sq_ctx_t ca;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -83,7 +84,8 @@ module sq_turn
   /* verilator lint_off UNUSEDSIGNAL */  // the upper half
   wire [57:0] b_base;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic b_valid, c_valid, c_ahead;
+  logic b_valid, c_valid, b_recpend, c_ahead;
+  logic c_hold;  // what was asked for beyond the published index may yet turn out to be published
   logic [CW-1:0] b_with, c_with;
   logic [15:0] b_req, b_pub, b_hint, c_q, c_many, c_many_hint, c_pub;
 
@@ -131,13 +133,13 @@ module sq_turn
   wire to_hint = t1_record && c_ahead;
   wire [15:0] n_pub = c_many < c_weight ? c_many : c_weight;
   wire [15:0] n_hint = c_many_hint < c_weight ? c_many_hint : c_weight;
-  wire [15:0] n = to_hint ? n_hint : n_pub;
-  wire [15:0] stop = to_hint ? c_q + n_hint : c_q + n_pub;
+  wire [15:0] n = c_hold ? 16'd0 : to_hint ? n_hint : n_pub;
+  wire [15:0] stop = c_hold ? c_q : to_hint ? c_q + n_hint : c_q + n_pub;
 
   always_ff @(posedge clk) begin
     if (ctx_we) table_q[ctx_addr] <= ctx_data;
     if (t1_begin) begin
-      req[t1_qp]   <= stop;
+      if (!c_hold) req[t1_qp] <= stop;
       begun[t1_qp] <= c_fresh ? 10'd1 : c_begun + 10'd1;
     end
     if (head_pop) begin
@@ -148,6 +150,7 @@ module sq_turn
       a_virgin <= t0_virgin;
       a_ours   <= t0_ours;
       a_fresh  <= t0_fresh;
+      a_recpend <= t0_recpend;
     end
     if (a_valid && free_b) begin
       b_with <= {a_qp, a_begun, ca.qpn, a_weight, ca.sq_base[63:6], ca.sq_log, ca.dbr_addr[63:3], t1_hint, a_fresh, taken};
@@ -155,6 +158,7 @@ module sq_turn
       b_pub  <= a_fresh ? 16'd0 : t1_pub - taken;
       b_hint <= t1_hint - taken;
       b_ring <= ring;
+      b_recpend <= a_recpend;
       b_up   <= {1'b0, ca.sq_base[42:22]} + 22'd1;
     end
     if (b_valid && free_c) begin
@@ -163,6 +167,7 @@ module sq_turn
       c_q         <= b_with[15:0] + b_to;
       c_many      <= b_pub - b_to;
       c_many_hint <= b_hint - b_to;
+      c_hold      <= b_recpend && b_req > b_pub;
       c_ahead     <= b_hint <= b_ring && b_hint > b_pub;
       c_pub       <= b_with[15:0] + b_pub;
     end
