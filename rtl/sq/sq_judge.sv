@@ -196,7 +196,7 @@ module sq_judge
       cnt_halted        <= cnt_halted + 32'(k_halted);
     end
     e_qp      <= d_qp;
-    e_further <= newer && to_record > to_stop;
+    e_further <= newer ? to_record > to_stop : to_base > to_stop;
     if (go && v) begin
       w_error  <= d_halt || long_one;
       w_qpn    <= d.qpn;
