@@ -89,7 +89,9 @@ class Rate(PhaseSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = Scenario(rng, write=(200, 0))
-        queues = [s.queue(i, log=12 if index == 0 else 5, ignore_overrun=int(index > 0)) for i in range((1, 64, 64)[index])]
+        queues = [
+            s.queue(i, log=12 if index == 0 else 5, ignore_overrun=int(index > 0)) for i in range((1, 64, 64)[index])
+        ]
         s.at += 10
         for i in range(1500):
             s.complete(queues[i % len(queues)] if index < 2 else queues[int(rng.integers(len(queues)))])
