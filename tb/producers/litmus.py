@@ -150,15 +150,19 @@ HARMLESS = (
 )  # fmt: skip
 
 
-def outcomes(scene: Scene, seeds: range, device: Callable[[Kernel], Device]) -> Iterator[tuple[int, Outcome]]:
+def outcomes(
+    scene: Scene, seeds: range, device: Callable[[Kernel], Device], entries: int = 256, pages: int = 64
+) -> Iterator[tuple[int, Outcome]]:
     """(seed, outcome) of each run."""
     for seed in seeds:
-        yield seed, play(scene, seed, device)
+        yield seed, play(scene, seed, device, entries=entries, pages=pages)
 
 
-def find(litmus: Litmus, device: Callable[[Kernel], Device], first: int = 0) -> tuple[int, Outcome] | None:
+def find(
+    litmus: Litmus, device: Callable[[Kernel], Device], first: int = 0, entries: int = 256, pages: int = 64
+) -> tuple[int, Outcome] | None:
     """The first seed whose run shows what is to be seen; None when there is none within ``litmus.seeds``."""
-    for seed, outcome in outcomes(litmus.broken, range(first, first + litmus.seeds), device):
+    for seed, outcome in outcomes(litmus.broken, range(first, first + litmus.seeds), device, entries, pages):
         if litmus.sign is None:
             if {f.kind for f in outcome.faults} & litmus.kinds:
                 return seed, outcome

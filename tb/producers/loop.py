@@ -57,8 +57,10 @@ class Setting:
 
 @dataclass
 class Outcome:
-    """A finished run. ``ctx``: (cycle, entry, table entry); ``image``: memory before it; ``counters``: at the end."""
+    """A finished run. ``ctx``: (cycle, entry, table entry); ``image``: memory before it; ``counters``: at the end;
+    ``stuck``: threads that never ended; ``stopped``: the run was ended at its first fault."""
 
+    queues: list[Queue]
     ctx: list[tuple[int, int, SqCtx]]
     image: dict[int, bytes]
     pokes: list[Poke]
@@ -67,6 +69,8 @@ class Outcome:
     counters: dict[str, int]
     faults: list[Fault]
     last: int
+    stuck: list[str]
+    stopped: bool
     setting: Setting
 
 
@@ -130,8 +134,11 @@ def run(
     start(machine, FIRST + len(queues) + 8, Random(seed ^ 0xCAFE))
     last = kernel.run(4 * setting.limit)
     stopped = bool(oracle.faults) and setting.stop_at_fault
+    stuck = [t.name for t in machine.threads if t.done is None]
     if not stopped:
-        oracle.finish(last, [t.name for t in machine.threads if t.done is None])
+        oracle.finish(last, stuck)
     counters = dict(zip(sq.COUNTERS, sq.changes[-1][1] if sq.changes else (0,) * len(sq.COUNTERS), strict=True))
     stores = path.taken
-    return Outcome(ctx, image, pokes, stores, transport.frames, counters, oracle.faults, last, setting)
+    return Outcome(
+        queues, ctx, image, pokes, stores, transport.frames, counters, oracle.faults, last, stuck, stopped, setting
+    )

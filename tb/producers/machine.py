@@ -18,6 +18,7 @@ from tb.producers.costs import Costs
 from tb.producers.memory import Buffer, Combining, System
 from tb.producers.steps import Atomic, Fence, Flush, Load, Name, Program, Spend, Store
 
+GPU_BASE = 1 << 32  # host memory is below (models.memory.Windows)
 UAR_BASE = 1 << 48  # the bench's address of the device's first UAR page
 LINES = 4  # write-combining buffers of a core
 
@@ -32,12 +33,15 @@ class Thread:
 
 class Gpu:
     """All threads of one GPU: a private buffer for each, and one for all of them on the way out. ``haste``, ``spread``,
-    ``stalls``: of :class:`Costs`; ``stay`` multiplies the time in buffers."""
+    ``stalls``: of :class:`Costs`; ``stay`` multiplies the time in buffers; ``reach``: cycles from leaving to being
+    visible in host memory, part of a system fence; the GPU's own threads do not see the store meanwhile."""
 
     def __init__(
-        self, machine: Machine, haste: float = 1.0, spread: bool = True, stay: float = 1.0, stalls: int | None = None
-    ) -> None:
+        self, machine: Machine, haste: float = 1.0, spread: bool = True, stay: float = 1.0, stalls: int | None = None,
+        reach: int = 0,
+    ) -> None:  # fmt: skip
         self.machine = machine
+        self._reach = reach
         self.costs = Costs("gpu", machine.rng, haste, spread, stalls)
         self._drain = round(stay * self.costs.mean("drain"))
         self.out = Buffer(machine.rng, machine.at, round(stay * self.costs.mean("outbound")), self._leave)
@@ -51,9 +55,9 @@ class Gpu:
     def fence(self, now: int, thread: Thread, system: bool) -> int:
         """Cost of the fence."""
         cost = self.costs.draw("system_fence" if system else "device_fence")
-        thread.buffer.hurry(now, now + cost, onward=system)
+        thread.buffer.hurry(now, now + (max(1, cost - self._reach) if system else cost), onward=system)
         if system:
-            self.out.hurry(now, now + cost)
+            self.out.hurry(now, now + max(1, cost - self._reach))
         return cost
 
     def store(self, now: int, thread: Thread, step: Store) -> int:
@@ -73,7 +77,13 @@ class Gpu:
         return 1
 
     def _leave(self, now: int, addr: int, data: bytes, by: int | None) -> None:
-        self.machine.arrive(now, addr, data, "gpu")
+        if self._reach and addr < GPU_BASE:
+            self.machine.at(now + self._reach, self._reached, (addr, data))
+        else:
+            self.machine.arrive(now, addr, data, "gpu")
+
+    def _reached(self, now: int, store: tuple[int, bytes]) -> None:
+        self.machine.arrive(now, *store, "gpu")
 
 
 class Core:
