@@ -11,6 +11,7 @@ from tb.sq import seq_queues as q
 from tb.sq import seq_random as r
 from tb.sq import seq_ring as g
 from tb.sq import seq_stores as st
+from tb.sq import seq_volume as v
 from tb.sq.env import PLAN
 
 
@@ -76,3 +77,11 @@ class random_producers(PhaseTest):
 
     plan = PLAN
     sequences = (r.RandomProducers, r.Torture)
+
+
+@pyuvm.test()
+class volume(PhaseTest):
+    """Rates: BlueFlame one a cycle, fetch by queues and producers."""
+
+    plan = PLAN
+    sequences = (v.BlueFlameRate, v.FetchRate)
