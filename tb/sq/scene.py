@@ -56,6 +56,8 @@ class Queue:
         self.used = 0  # blocks written since the ring was last known to be empty
         self.works: list[tuple[SqWr, bytes]] = []
         self.last: Posted | None = None
+        self.kinds: dict[int, str] = {}  # index: what is wrong with the WQE there
+        self.carried: set[tuple[int, int]] = set()  # (queue, index) of malformed WQEs that a store carried
 
     # -- memory -------------------------------------------------------------------------------
 
@@ -66,6 +68,8 @@ class Queue:
             slot = (self.pi + i) % self.ring
             addr = self.ctx.sq_base + 64 * slot
             self.scene.poke(self.at + delay, addr, FULL, posted.raw[64 * i : 64 * i + 64])
+        if posted.kind:
+            self.kinds[self.pi] = posted.kind
         self.pi = self.pi + posted.blocks & M16
         self.used += posted.blocks
         self.last = posted
@@ -120,6 +124,8 @@ class Queue:
         """The whole WQE in one burst."""
         last = posted or self.last
         assert last is not None, "nothing was posted"
+        if last.kind:
+            self.carried.add((last.wr.qpn, last.wr.wqe_index))
         self.store(last.raw, self.toggle() if half is None else half, **kw)
 
     def parts(
