@@ -58,7 +58,7 @@ class Setting:
 @dataclass
 class Outcome:
     """A finished run. ``ctx``: (cycle, entry, table entry); ``image``: memory before it; ``counters``: at the end;
-    ``stuck``: threads that never ended; ``stopped``: the run was ended at its first fault."""
+    ``threads``: how many; ``stuck``: those that never ended; ``stopped``: the run was ended at its first fault."""
 
     queues: list[Queue]
     ctx: list[tuple[int, int, SqCtx]]
@@ -69,6 +69,7 @@ class Outcome:
     counters: dict[str, int]
     faults: list[Fault]
     last: int
+    threads: int
     stuck: list[str]
     stopped: bool
     setting: Setting
@@ -140,5 +141,6 @@ def run(
     counters = dict(zip(sq.COUNTERS, sq.changes[-1][1] if sq.changes else (0,) * len(sq.COUNTERS), strict=True))
     stores = path.taken
     return Outcome(
-        queues, ctx, image, pokes, stores, transport.frames, counters, oracle.faults, last, stuck, stopped, setting
-    )
+        queues, ctx, image, pokes, stores, transport.frames, counters, oracle.faults, last, len(machine.threads), stuck,
+        stopped, setting,
+    )  # fmt: skip

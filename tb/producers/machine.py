@@ -43,8 +43,8 @@ class Gpu:
         self.machine = machine
         self._reach = reach
         self.costs = Costs("gpu", machine.rng, haste, spread, stalls)
-        self._drain = round(stay * self.costs.mean("drain"))
-        self.out = Buffer(machine.rng, machine.at, round(stay * self.costs.mean("outbound")), self._leave)
+        self._drain = max(1, round(stay * self.costs.mean("drain")))
+        self.out = Buffer(machine.rng, machine.at, max(1, round(stay * self.costs.mean("outbound"))), self._leave)
 
     def start(self, now: int, name: str, program: Program) -> Thread:
         """A thread begins at ``now``."""
@@ -95,8 +95,8 @@ class Core:
     ) -> None:  # fmt: skip
         self.machine = machine
         self.costs = Costs("cpu", machine.rng, haste, spread, stalls)
-        self._drain = round(stay * self.costs.mean("drain"))
-        longest = round(stay * self.costs.mean("combine"))
+        self._drain = max(1, round(stay * self.costs.mean("drain")))
+        longest = max(1, round(stay * self.costs.mean("combine")))
         self.combining = Combining(machine.rng, machine.at, longest, LINES, split, machine.arrive_line)
 
     def start(self, now: int, name: str, program: Program) -> Thread:

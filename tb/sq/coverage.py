@@ -11,6 +11,7 @@ from functools import partial
 from models.protocol import CQE_SYN, WQE
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.sq import coverage_samples as samples
+from tb.sq.coverage_producers import PRODUCERS
 from tb.sq.wqes import FAULTS, INLINES, RING_ONLY, max_inline
 
 OPCODES = [w.name for w in WQE]
@@ -181,4 +182,4 @@ PHASE = Group(
     ],
 )  # fmt: skip
 
-COVERAGE = Coverage("sq", [STORE, WORK, INLINE, FAULT, READ, TURN, RECORD, PHASE])
+COVERAGE = Coverage("sq", [STORE, WORK, INLINE, FAULT, READ, TURN, RECORD, PHASE, PRODUCERS])

@@ -7,7 +7,7 @@ work requests against that run, cycle included, and lets the oracle judge them a
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,6 +22,20 @@ from tb.producers.queue import Oracle
 from tb.sq.check import check
 from tb.sq.ports import AW, CTX, WR, W
 
+
+@dataclass
+class Replayed:
+    """A queue as the bench's judgement and coverage know one (tb/sq/scene.py); nothing malformed was meant."""
+
+    qpn: int
+    page: int
+    ring: int
+    ctx: SqCtx
+    works: list[tuple[SqWr, bytes]]
+    kinds: dict[int, str] = field(default_factory=dict)
+    carried: set[tuple[int, int]] = field(default_factory=set)
+
+
 READY = {"wr": "m_wr", "ar": "mem_ar", "b": "uar_b"}
 
 
@@ -34,8 +48,9 @@ def _contexts(rows: list[tuple[int, int, SqCtx]]) -> Records:
     return out
 
 
-def item_of(name: str, outcome: Outcome, kinds: frozenset[str] = frozenset()) -> PhaseItem:
-    """The phase. ``kinds``: the oracle must see a fault of one of these; empty: none at all."""
+def item_of(name: str, outcome: Outcome, kinds: frozenset[str] = frozenset(), shows: str = "") -> PhaseItem:
+    """The phase. ``kinds``: the oracle must see a fault of one of these; empty: none at all. ``shows``: what the phase
+    is about, for coverage."""
     item = PhaseItem(name)
     aw, w = AW.empty(len(outcome.stores)), W.empty(len(outcome.stores))
     for i, s in enumerate(outcome.stores):
@@ -51,10 +66,10 @@ def item_of(name: str, outcome: Outcome, kinds: frozenset[str] = frozenset()) ->
         item.ready[READY[port]] = np.array(pattern, bool)
     queues = outcome.queues
     works = {q.qpn: [(wr, data) for _, wr, data in outcome.frames if wr.qpn == q.qpn] for q in queues}
-    sides = [SimpleNamespace(qpn=q.qpn, page=q.page, ring=q.ring, works=works[q.qpn], ctx=q.ctx()) for q in queues]
+    sides = [Replayed(q.qpn, q.page, q.ring, q.ctx(), works[q.qpn]) for q in queues]
     item.info = {
         "timing": outcome.setting.timing, "pokes": pokes, "lawful": True, "arms": [], "final": outcome.counters,
-        "queues": sides, "facts": {}, "producers": (outcome, kinds),
+        "queues": sides, "facts": {}, "producers": (outcome, kinds), "shows": shows,
     }  # fmt: skip
     item.max_cycles = outcome.last + 10_000
     return item
@@ -67,6 +82,8 @@ def check_replay(ctx: RunContext, phase: PhaseRecords) -> list[str]:
 
 def judged(phase: PhaseRecords) -> list[str]:
     """Work requests of the design: in the run's cycles, and what the oracle says of them."""
+    if "producers" not in phase.item.info:
+        return []
     outcome, kinds = phase.item.info["producers"]
     frames = frames_from_beats(phase.beats["m_wr"], WR)
     have = [(f.cycles[-1], SqWr.unpack(f.side), f.data) for f in frames]

@@ -17,6 +17,8 @@ from tb.producers.scenes import Scene, play
 from tb.sq.replay import item_of
 from tb.sq.stimulus import SqSequence
 
+KINDS = ("NVSHMEM", "DeepEP", "queues in host memory", "cores", "proxy", "everybody")
+
 
 class ProducerSequence(SqSequence):
     """What producers' sequences share: runs on a model in the design's shape."""
@@ -63,7 +65,7 @@ class Producers(ProducerSequence):
         latency = (int(rng.integers(2, 120)), int(rng.integers(0, 60)))
         scene = replace(scenes[index], ready=ready, read=latency, path=int(rng.integers(1, 60)))
         outcome = self.run(scene, rng)
-        return item_of(f"producers{index}", outcome)
+        return item_of(f"producers{index}", outcome, shows=KINDS[index])
 
 
 class LitmusRuns(ProducerSequence):
@@ -75,8 +77,8 @@ class LitmusRuns(ProducerSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         litmus: Litmus = (LITMUS + HARMLESS)[index // 2]
         if index % 2:
-            return item_of(f"{litmus.name}_kept", self.run(litmus.scene, rng))
+            return item_of(f"litmus_{litmus.name}_kept", self.run(litmus.scene, rng), shows="kept")
         found = find(litmus, self.device, int(rng.integers(1 << 20)), self.entries, self.pages)
         if found is None:
             raise RuntimeError(f"{litmus.name}: not seen within {litmus.seeds} seeds on the model; due: {litmus.why}")
-        return item_of(f"{litmus.name}_{found[0]}", found[1], litmus.kinds)
+        return item_of(f"litmus_{litmus.name}_{found[0]}", found[1], litmus.kinds, shows=litmus.name)
