@@ -263,7 +263,7 @@ class Scenario:
             for i in range(min(len(self.offered(entry)) + 1, 1 << c.log)):
                 self.s.image[c.base + ((c.pi0 + i) & ((1 << c.log) - 1)) * LINE] = fresh
 
-    def consume(self, *entries: int, end: int = 4000) -> None:
+    def consume(self, *entries: int, end: int = 1500) -> None:
         """Run the software of these queues (all rings that look at an index, when none is named) against the model."""
         chosen = entries or tuple(e for e, p in self.plans.items() if not p.ctx.collapsed and p.ctx.base < NO_WINDOW)
         by_cqn: dict[int, Consumer] = {}
@@ -287,7 +287,7 @@ class Scenario:
 
     def _sort(self) -> None:
         self.s.arms.sort(key=lambda a: a[0])
-        self.s.done = one_a_cycle(self.s.done)  # type: ignore[assignment]
+        self.s.done = [(c, v) for c, v in one_a_cycle(self.s.done)]
 
     def item(self, name: str, *, quiet: int = 400, checked: bool = True) -> PhaseItem:
         """The stimulus. ``checked``: the software's account is held against what the design wrote."""

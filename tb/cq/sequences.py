@@ -11,6 +11,9 @@ from tb.cq.consumer import M16, M24
 from tb.cq.scenario import KINDS, NO_WINDOW, Scenario, Software
 
 
+NEAR = (-40, -2, -1, 0, 0, 0, 0, 1, 2, 5, 1 << 22, 1 << 23)  # ci of an arm against the entries so far
+
+
 class Smoke(PhaseSequence):
     """One completion of each kind, an arm and its event; nothing stalls."""
 
@@ -44,12 +47,12 @@ class Depths(PhaseSequence):
             )
             queues.append(s.queue(i, style, log=log, pi0=wrap & M24))
         s.at += 10
-        for n in range(40):
+        for n in range(60):
             for c in queues:
-                if n % (1, 4, 8)[(c.log < 5) + (c.log < 2)]:
+                if n % (1, 3, 6)[(c.log < 5) + (c.log < 2)]:
                     continue  # who posts knows how much room there is
                 s.complete(c)
-                s.at += int(rng.integers(1, 9))
+                s.at += int(rng.integers(1, 9 if index < 3 else 20))
             s.data(after=int(rng.integers(1, 30)))
         s.consume()
         s.final = {"written": len(s.s.completions), "dropped": 0, "overruns": 0, "refused": 0}
@@ -83,14 +86,15 @@ class Collapsed(PhaseSequence):
 
 
 class Rate(PhaseSequence):
-    """A completion a cycle: of one queue, of all in turn, of any in any order."""
+    """A completion a cycle: of one queue, of all in turn, of any in any order; then more writes without B than allowed."""
 
-    phases = 3
+    phases = 4
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        s = Scenario(rng, write=(200, 0))
+        s = Scenario(rng, write=(200 if index < 3 else 700, 0))
         queues = [
-            s.queue(i, log=12 if index == 0 else 5, ignore_overrun=int(index > 0)) for i in range((1, 64, 64)[index])
+            s.queue(i, log=12 if index == 0 else 5, ignore_overrun=int(index > 0))
+            for i in range((1, 64, 64, 64)[index])
         ]
         s.at += 10
         for i in range(1500):
@@ -98,7 +102,8 @@ class Rate(PhaseSequence):
             s.at += 1
         s.final = {"written": 1500}
         item = s.item(f"rate{index}")
-        item.info["one_a_cycle"] = 1500
+        if index < 3:
+            item.info["one_a_cycle"] = 1500
         return item
 
 
@@ -136,7 +141,7 @@ class Overrun(PhaseSequence):
             kind = kinds[i % 8]
             log = int(rng.integers(0, 4))
             fields = (
-                {"dbr_addr": NO_WINDOW + 8 * i}
+                {"dbr_addr": NO_WINDOW + 8 * i, "pi0": M24}  # zeros would make sense here
                 if kind == "unreadable"
                 else {"ignore_overrun": 1}
                 if kind == "ignore"
@@ -165,30 +170,27 @@ class Overrun(PhaseSequence):
 
 
 class Lot(PhaseSequence):
-    """Many queues wait for their records at once, in any order; the lot runs full; order in each queue is kept."""
+    """Many queues wait for their records at once, in any order; the lot runs full, then H, then the FIFO in front of it."""
 
-    phases = 4
+    phases = 5
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        s = Scenario(
-            rng,
-            stall=(None, None, 0.5, 0.3)[index],
-            read=((150, 0), (40, 200), (300, 300), (5, 10))[index],
-            write=(3, 0),
-        )
-        n = (4, 24, 40, 12)[index]
+        read = ((150, 0), (40, 200), (300, 300), (5, 10), (500, 0))[index]
+        s = Scenario(rng, stall=(None, None, 0.5, 0.3, None)[index], read=read)
+        n = (4, 24, 40, 12, 6)[index]
+        most = (2, 2, 3, 1, 4)[index]
         queues = [
-            s.queue(i, Software(gap=(1, 6), most=4, every=1), log=int(rng.integers(0, (2, 2, 3, 1)[index] + 1)))
+            s.queue(i, Software(gap=(1, 6), most=4), log=4 if index == 4 else int(rng.integers(most + 1)))
             for i in range(n)
         ]
         free = s.queue(60, log=12)
         s.at += 10
-        for _ in range(20):
+        for _ in range((20, 10, 8, 20, 12)[index]):
             for c in queues:
-                for _ in range(int(rng.integers(1, 4))):
+                for _ in range(int(rng.integers(1, 4)) if index < 4 else 6):
                     s.complete(c)
-                    s.at += int(rng.integers(1, (3, 40, 60, 20)[index]))
-                    if rng.random() < 0.5:
+                    s.at += int(rng.integers(1, (3, 40, 60, 20, 2)[index]))
+                    if rng.random() < 0.5 and index < 4:
                         s.complete(free)
                         s.at += 1
         s.consume()
@@ -212,13 +214,14 @@ class Events(PhaseSequence):
         for i in range(24):
             count, period = ((0, 0), (1, 500), (3, 0), (4, 300), (1000, int(rng.integers(1, 400))), (7, 5))[i % 6]
             c = s.queue(i, log=6, ignore_overrun=1, mod_count=count, mod_period=period, events=int(i != 23))
-            queues.append([c, 0])
+            queues.append(c)
+        counts = [0] * 24
         s.at += 10
         for _ in range(600):
-            pick = queues[int(rng.integers(24))]
-            c, n = pick
+            which = int(rng.integers(24))
+            c, n = queues[which], counts[which]
             if rng.random() < 0.45:
-                near = int(rng.choice([-40, -2, -1, 0, 0, 0, 1, 2, 5, 1 << 22, 1 << 23]))
+                near = int(rng.choice([*NEAR, 1 - (1 << 23) + int(rng.integers(4))]))
                 wrong = rng.random() < 0.08
                 s.arm(
                     c,
@@ -231,7 +234,7 @@ class Events(PhaseSequence):
                     s.complete(
                         c, opcode=CQE.REQ if rng.random() < 0.8 else int(rng.choice(KINDS)), se=int(rng.random() < 0.15)
                     )
-                    pick[1] += 1
+                    counts[which] += 1
             s.at += int(rng.integers(1, (12, 12, 4, 2, 30, 12)[index]))
         s.arm(s.s.ctxs[0][2], 0, at=s.at + 50)
         item = s.item(f"events{index}", quiet=1200)
@@ -268,8 +271,10 @@ class BadWrites(PhaseSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = Scenario(rng, stall=(None, 0.3)[index], write=(10, 4))
-        queues = [s.queue(i, log=1 if i == 5 else 4, ignore_overrun=int(i != 5), base=NO_WINDOW if i % 2 else 0x80000 + 0x1000 * i)
-                  for i in range(8)]  # fmt: skip
+        queues = []
+        for i in range(8):
+            base = (1 << 46) - 128 if i == 3 else NO_WINDOW if i % 2 else 0x80000 + 0x1000 * i  # 3: a carry far up
+            queues.append(s.queue(i, log=1 if i == 5 else 4, ignore_overrun=int(i != 5), base=base))
         s.at += 10
         for n in range(200):
             c = queues[int(rng.integers(8))]
