@@ -2,7 +2,7 @@
 """What software sees of a phase, from the records of memory and ports alone; the golden model is not asked.
 
 Each queue's software (consumer.py) polls the memory that the design wrote, at the cycles laid out beforehand: every
-completion exactly once, in order, contents equal; no record promised more than was seen; data before completion; events.
+completion once, in order, contents equal; no record promised more than was seen; data before completion; events.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ class Timeline:
             at.append(int(row["visible"]))
             lines.append(row["data"].tobytes())
             self.writes[int(row["addr"])].append(int(row["cycle"]))
+
+    def last(self, addr: int) -> bytes:
+        """The line at the end."""
+        return self.look(addr, 1 << 40)
 
     def look(self, addr: int, cycle: int) -> bytes:
         """The line in a cycle."""
@@ -78,8 +82,7 @@ def rings(phase: PhaseRecords, time: Timeline) -> Iterator[str]:
                 record = next(promised, None)
             reader.poll(lambda addr, now=cycle: time.look(addr, now), seen - len(reader.got))  # type: ignore[misc]
         if s.stops is None:
-            end = plan.polls[-1][0] + (1 << 30)
-            reader.poll(lambda addr: time.look(addr, end), 1 << c.log)
+            reader.poll(time.last, 1 << c.log)
         want = [x for _, x in taken.get(c.cqn, [])]
         if len(reader.got) > len(want):
             yield f"cqn {c.cqn}: {len(reader.got)} entries seen of {len(want)} completions"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Software that consumes completion queues, as rdma-core (providers/mlx5/cq.c) and NVSHMEM's IBGDA do.
 
-It sees memory only: an entry of a ring is there when its opcode is not INVALID and its owner bit is that of the pass over
-the ring. It is written without a look at the design or its model.
+It sees memory only: an entry of a ring is there when its opcode is not INVALID and its owner bit is that of the pass
+over the ring. It is written without a look at the design or its model.
 """
 
 from __future__ import annotations

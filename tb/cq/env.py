@@ -10,6 +10,7 @@ from tb.common.beats import Records
 from tb.common.run import RunContext
 from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.cq.checks import check
+from tb.cq.coverage import COVERAGE
 from tb.cq.ports import ARM, CTX, DONE, EV, IN, STATUS_BITS
 from tb.cq.rig import Rig
 
@@ -52,5 +53,6 @@ PLAN = BenchPlan(
     cfgs={"done0": 16},
     predict=predict,
     check=check,
+    coverage=COVERAGE,
 )
 assert CqCtx.width() + 10 == CTX.side_bits

@@ -20,7 +20,7 @@ def _software(rng: np.random.Generator, log: int) -> Software:
 
 
 class RandomQueues(PhaseSequence):
-    """Any mix: rings and collapsed queues, sleeping and polling software, moderation, delays, jitter, stalls, all near a wrap."""
+    """Any mix: rings and collapsed queues, sleeping and polling software, moderation, stalls, all near a wrap."""
 
     phases = 6
 
@@ -28,7 +28,8 @@ class RandomQueues(PhaseSequence):
         queues = int(self.ctx.param("CQS", 64))
         far = int(rng.choice([5, 40, 200]))
         s = Scenario(
-            rng, stall=float(rng.choice([0.1, 0.4, 0.9])), queues=queues, write=(int(rng.integers(2, far + 2)), int(rng.integers(far))),
+            rng, stall=float(rng.choice([0.1, 0.4, 0.9])), queues=queues,
+            write=(int(rng.integers(2, far + 2)), int(rng.integers(far))),
             read=(int(rng.integers(2, far + 2)), int(rng.integers(2 * far))),
         )  # fmt: skip
         n = int(rng.choice([1, 3, 12, 40]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phase put together: queues, completions, consumers that are run against the model to lay out what they do in time."""
+"""A phase put together: queues, completions, software that is run against the model to lay out what it does in time."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NO_WINDOW = 0x7F00_0000
 @dataclass
 class Software:
     """How a queue's software behaves. ``gap``: cycles between two polls; ``most``: entries a poll; ``every``: entries
-    between two record updates; ``late``: cycles to the update; ``arms``: 0 polls, 1 sleeps for any event, 2 for solicited
-    ones; ``stops``: entries after which it dies."""
+    between two record updates; ``late``: cycles to the update; ``arms``: 0 polls, 1 sleeps for any event, 2 for
+    solicited ones; ``stops``: entries after which it dies."""
 
     gap: tuple[int, int] = (5, 30)
     most: int = 8
@@ -127,8 +127,8 @@ class _Later(Component):
 
 
 class Scenario:
-    """Builder of a phase. ``write``, ``read``: cycles to a response and jitter; ``stall``: lowest share of ready cycles of
-    the patterns, None: always ready."""
+    """Builder of a phase. ``write``, ``read``: cycles to a response and jitter; ``stall``: lowest share of ready cycles
+    of the patterns, None: always ready."""
 
     def __init__(
         self, rng: Rng, *, queues: int = 64, write: tuple[int, int] = (3, 0), read: tuple[int, int] = (10, 0),
@@ -172,8 +172,9 @@ class Scenario:
             base = self._ring_at
         self._ring_at += lines * LINE
         c = CqCtx(
-            enable=1, cqn=entry + self.s.queues * int(rng.integers((1 << 24) // self.s.queues)), page=int(rng.integers(1 << 12)),
-            base=base, log=log, dbr_addr=RECORDS + 8 * entry, pi0=near_wrap(rng, log), events=1,
+            enable=1, cqn=entry + self.s.queues * int(rng.integers((1 << 24) // self.s.queues)),
+            page=int(rng.integers(1 << 12)), base=base, log=log, dbr_addr=RECORDS + 8 * entry,
+            pi0=near_wrap(rng, log), events=1,
         )  # fmt: skip
         c = replace(c, **fields)
         self.s.ctxs.append((self.at, entry, c))
@@ -210,8 +211,9 @@ class Scenario:
         error = op in (CQE.REQ_ERR, CQE.RESP_ERR)
         x = CqIn(
             cqn=c.cqn, qpn=int(rng.integers(1 << 24)), opcode=op,
-            send_opcode=int(rng.integers(32)) if op in (CQE.REQ, CQE.REQ_ERR) else 0, wqe_counter=int(rng.integers(1 << 16)),
-            byte_cnt=int(rng.integers(1 << 32)), imm=int(rng.integers(1 << 32)), se=int(rng.random() < 0.3),
+            send_opcode=int(rng.integers(32)) if op in (CQE.REQ, CQE.REQ_ERR) else 0,
+            wqe_counter=int(rng.integers(1 << 16)), byte_cnt=int(rng.integers(1 << 32)),
+            imm=int(rng.integers(1 << 32)), se=int(rng.random() < 0.3),
             syndrome=int(rng.integers(1, 256)) if error else 0, vendor=int(rng.integers(256)) if error else 0,
             barrier=self.issued,
         )  # fmt: skip

@@ -10,7 +10,6 @@ from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.cq.consumer import M16, M24
 from tb.cq.scenario import KINDS, NO_WINDOW, Scenario, Software
 
-
 NEAR = (-40, -2, -1, 0, 0, 0, 0, 1, 2, 5, 1 << 22, 1 << 23)  # ci of an arm against the entries so far
 
 
@@ -32,7 +31,7 @@ class Smoke(PhaseSequence):
 
 
 class Depths(PhaseSequence):
-    """Rings of every size that fits the memory, across their end and across 2^24; software that polls and that sleeps."""
+    """Rings of every size that fits the memory, across their end and 2^24; software that polls and that sleeps."""
 
     phases = 5
 
@@ -86,7 +85,7 @@ class Collapsed(PhaseSequence):
 
 
 class Rate(PhaseSequence):
-    """A completion a cycle: of one queue, of all in turn, of any in any order; then more writes without B than allowed."""
+    """A completion a cycle: of one queue, of all in turn, of any; then more writes without B than allowed."""
 
     phases = 4
 
@@ -127,7 +126,7 @@ class Barriers(PhaseSequence):
 
 
 class Overrun(PhaseSequence):
-    """Full rings: a record that helps, one that does not, dead software, records that say nonsense or cannot be read."""
+    """Full rings: records that help, that do not, that say nonsense, that cannot be read; dead software."""
 
     phases = 4
 
@@ -170,7 +169,7 @@ class Overrun(PhaseSequence):
 
 
 class Lot(PhaseSequence):
-    """Many queues wait for their records at once, in any order; the lot runs full, then H, then the FIFO in front of it."""
+    """Many queues wait for their records at once, answered in any order; the lot, H and the FIFO run full."""
 
     phases = 5
 
@@ -200,7 +199,7 @@ class Lot(PhaseSequence):
 
 
 class Events(PhaseSequence):
-    """Arms of every kind before and after their entries; moderation by count and by time; refused arms; a slow reader."""
+    """Arms of every kind before and after their entries; moderation by count and time; refused arms; a slow reader."""
 
     phases = 6
 
@@ -265,7 +264,7 @@ class ArmStorm(PhaseSequence):
 
 
 class BadWrites(PhaseSequence):
-    """Rings outside memory: the write fails, the queue goes into error once, its error event comes, the rest is dropped."""
+    """Rings outside memory: the write fails, the queue goes into error once, an event says so, the rest is dropped."""
 
     phases = 2
 
@@ -282,12 +281,11 @@ class BadWrites(PhaseSequence):
             if rng.random() < 0.2:
                 s.arm(queues[int(rng.integers(8))], c.pi0 + n // 8 & M24)
             s.at += int(rng.integers(1, (12, 3)[index]))
-        item = s.item(f"bad_writes{index}", checked=False)
-        return item
+        return s.item(f"bad_writes{index}", checked=False)
 
 
 class Refused(PhaseSequence):
-    """Completions and arms for queues that are not there: unknown number, disabled, never set up; a queue set up again."""
+    """Completions and arms for queues that are not there: number, disabled, never set up; a queue set up again."""
 
     phases = 2
 

@@ -176,7 +176,7 @@ def test_a_full_lot_holds_up_everybody_until_a_place_is_free():
     rig.put(28, cqn=0x46)
     rig.run()
     # one written, 16 wait; the 18th and the other queue's wait at H and in the FIFO
-    assert [c for c, w in rig.aw.taken if w.addr >= 0x9000][0] > 42
+    assert next(c for c, w in rig.aw.taken if w.addr >= 0x9000) > 42
     assert rig.counts()["written"] == 3
 
 
