@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from models.protocol import CQE
@@ -112,11 +114,14 @@ class Barriers(PhaseSequence):
     phases = 3
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        s = Scenario(rng, stall=(None, 0.4, None)[index], done0=(1 << 16) - 1 - int(rng.integers(40)), write=(5, 3))
+        s = Scenario(rng, stall=(None, 0.4, None)[index], done0=(1 << 16) - 1 - int(rng.integers(6)), write=(5, 3))
         queues = [s.queue(i, log=6) for i in range(8)]
         s.at += 10
-        for _ in range(400):
-            if rng.random() < 0.6:
+        for i in range(400):
+            if i < 8:  # in time
+                s.data(after=5)
+                s.at += 30
+            elif rng.random() < 0.6:
                 s.data(int(rng.integers(1, 4)), after=(10, 150, 400)[index])
             s.complete(queues[int(rng.integers(8))])
             s.at += int(rng.integers(1, (3, 3, 2)[index] + 1))
@@ -174,19 +179,19 @@ class Lot(PhaseSequence):
     phases = 5
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        read = ((150, 0), (40, 200), (300, 300), (5, 10), (500, 0))[index]
+        read = ((400, 0), (40, 200), (300, 300), (5, 10), (500, 0))[index]
         s = Scenario(rng, stall=(None, None, 0.5, 0.3, None)[index], read=read)
-        n = (4, 24, 40, 12, 6)[index]
-        most = (2, 2, 3, 1, 4)[index]
+        n = (20, 24, 40, 12, 6)[index]
+        most = (0, 2, 3, 1, 4)[index]
         queues = [
             s.queue(i, Software(gap=(1, 6), most=4), log=4 if index == 4 else int(rng.integers(most + 1)))
             for i in range(n)
         ]
         free = s.queue(60, log=12)
         s.at += 10
-        for _ in range((20, 10, 8, 20, 12)[index]):
+        for _ in range((4, 10, 8, 20, 12)[index]):
             for c in queues:
-                for _ in range(int(rng.integers(1, 4)) if index < 4 else 6):
+                for _ in range((1, 0, 0, 0, 6)[index] or int(rng.integers(1, 4))):
                     s.complete(c)
                     s.at += int(rng.integers(1, (3, 40, 60, 20, 2)[index]))
                     if rng.random() < 0.5 and index < 4:
@@ -301,7 +306,8 @@ class Refused(PhaseSequence):
             s.complete(c, **fields)
             good += not kind
             if kind:
-                s.arm(c if kind != 1 else off, c.pi0, page=c.page ^ 5 if kind > 1 else None)
+                whom = (c, off, c, replace(c, cqn=c.cqn ^ 1 << 20))[kind]
+                s.arm(whom, c.pi0, page=c.page ^ 5 if kind == 2 else None)
             s.at += int(rng.integers(1, 4))
         s.final = {"written": good, "refused": 60 - good}
         s.at += 400
