@@ -82,7 +82,7 @@ class Store:
         self._first_line = figures.integer("uar.bf_offset") >> LINE_LOG
         self._slots: list[_Slot | None] = [None] * figures.integer("sq.bf_slots")
         self._by_key: dict[int, int] = {}
-        self._alloc = 0
+        self._lost = -NEVER  # cycle in which a beat was lost last (S6)
         self.due = NEVER  # no slot is due before
         self._aw: deque[tuple[int, int, int]] = deque()  # cycle, id, address
         self._w: deque[tuple[int, bytes, int, bool]] = deque()  # cycle, data, strobes, last
@@ -188,6 +188,13 @@ class Store:
             return None
         return Piece(DB, slot.key >> 3, start=slot.index, qpn=slot.qpn, ds=slot.ds)
 
+    def _free_slot(self) -> int | None:
+        """The lowest slot that is free."""
+        for place, slot in enumerate(self._slots):
+            if slot is None:
+                return place
+        return None
+
     def _free(self, place: int, slot: _Slot) -> None:
         self._slots[place] = None
         del self._by_key[slot.key]
@@ -234,13 +241,16 @@ class Store:
         ident, last, page, _, data, strb = self._p1
         place = self._by_key.get(key)
         if place is None:
-            place = self._alloc
-            if self._slots[place] is not None:
-                self._p2 = self._give_up(place)
+            place = self._free_slot()
+            if place is None or now - self._lost <= self._timeout:
+                self._lost = now
+                if head is not None:
+                    self._move(Piece(DB, page, ident, last, True, *head))
+                else:
+                    self._move(Piece(NONE, page, ident, last, True))
                 return
             self._slots[place] = _Slot(key)
             self._by_key[key] = place
-            self._alloc = (place + 1) % len(self._slots)
         slot = self._slots[place]
         assert slot is not None
         at = part * BLOCK

@@ -51,7 +51,7 @@ module sq_assemble
   logic [255:0] mask [N];
   logic [2047:0] store [N];
   logic k_torn;  // to be counted
-  logic [NW-1:0] next;  // slot that the next one opens
+  logic [AW-1:0] shut;  // cycles in which no slot is opened: a beat was lost (S6)
 
   // the piece as a head: bytes 0..7 of a control segment
   wire [15:0] h_index = {p_data[15:8], p_data[23:16]};
@@ -75,24 +75,28 @@ module sq_assemble
       old[s] = used[s] && age[s] >= AW'(SQ_BF_TIMEOUT);
     end
   end
-  logic [NW-1:0] hit_at, old_at;
+  logic [NW-1:0] hit_at, old_at, free_at;
   always_comb begin
-    hit_at = '0;
-    old_at = '0;
+    hit_at  = '0;
+    old_at  = '0;
+    free_at = '0;
     for (int s = N - 1; s >= 0; s--) begin
       if (hit[s]) hit_at = NW'(s);
       if (old[s]) old_at = NW'(s);
+      if (!used[s]) free_at = NW'(s);
     end
   end
   wire found = |hit;
-  wire [NW-1:0] slot = found ? hit_at : next;
-  wire clash = p_valid && ((whole && found) || (head && found && headed[hit_at]) || (part && !found && used[next]));
+  wire [NW-1:0] slot = found ? hit_at : free_at;
+  wire clash = p_valid && ((whole && found) || (head && found && headed[hit_at]));
   wire give_up = (|old) || clash;
   wire [NW-1:0] gone = (|old) ? old_at : slot;
   assign p_move = p_valid && !give_up;
 
   // what the slot holds with the piece
-  wire merge = p_move && part;
+  wire no_slot = part && !found && ((&used) || shut != '0);
+  wire lost = p_move && no_slot;
+  wire merge = p_move && part && !no_slot;
   logic [255:0] marked;
   logic [2047:0] bytes;
   always_comb begin
@@ -115,17 +119,18 @@ module sq_assemble
     if (rst) begin
       used     <= '0;
       headed   <= '0;
-      next     <= '0;
+      shut     <= '0;
       cnt_torn <= '0;
       k_torn   <= 1'b0;
     end else begin
       k_torn   <= give_up;
       cnt_torn <= cnt_torn + 32'(k_torn);
       if (give_up) used[gone] <= 1'b0;
+      if (lost) shut <= AW'(SQ_BF_TIMEOUT);
+      else if (shut != '0) shut <= shut - 1'b1;
       if (merge) begin
         used[slot]   <= !complete;
         headed[slot] <= any_head;
-        if (!found) next <= next + 1'b1;
       end
     end
     for (int s = 0; s < N; s++) if (age[s] < AW'(SQ_BF_TIMEOUT)) age[s] <= age[s] + 1'b1;
@@ -145,7 +150,7 @@ module sq_assemble
   always_ff @(posedge clk) begin
     if (rst) i_valid <= 1'b0;
     else i_valid <= p_move || give_up;
-    i_db     <= give_up ? headed[gone] : plain;
+    i_db     <= give_up ? headed[gone] : plain || (head && no_slot);
     i_bf     <= !give_up && (whole || complete);
     i_arm    <= !give_up && arm;
     i_bad    <= !give_up && bad;

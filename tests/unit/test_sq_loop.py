@@ -19,7 +19,7 @@ from tests.unit.sq_kit import BF, QPN, Rig, strobes
 from tests.unit.test_sq_decode import random_wqe
 
 FIRST_RING, FIRST_RECORD = 1 << 20, 1 << 16
-QUIET = 20_000  # every producer is done by then
+QUIET = 20_000  # the last doorbell comes after that, and after its queue's last WQE
 
 
 class Producer:
@@ -27,7 +27,9 @@ class Producer:
 
     def __init__(self, rig: Rig, rng: random.Random, qpn: int, page: int, register: int) -> None:
         self.rig, self.rng, self.qpn, self.page = rig, rng, qpn, page
-        self.log = rng.randrange(3, 8)
+        self.log = rng.randrange(3, 10)
+        self.pace = rng.choice(((1, 5, 40, 400), (1, 2, 8), (1, 1, 60)))
+        self.lag = rng.choice(((1, 1, 1, 30, 200), (1, 2), (1, 30)))
         self.base = FIRST_RING + (qpn << 16)
         self.dbr = FIRST_RECORD + 8 * qpn
         self.index = rng.choice((0, 0xFFF0, 0xFFFF, 0x7FF8, rng.randrange(1 << 16)))
@@ -55,11 +57,13 @@ class Producer:
                 slot = (self.index + i) % (1 << self.log)
                 self.rig.memory.poke(cycle, self.base + 64 * slot, raw[64 * i : 64 * i + 64])
             self.index = (self.index + blocks) & 0xFFFF
-            shown = cycle + rng.choice((1, 1, 1, 30, 200))
+            shown = cycle + rng.choice(self.lag)
             self.rig.memory.poke(shown, self.dbr, wqe.record(self.index))
             self._ring(max(cycle, shown - rng.choice((0, 0, 20, 200))) + 1, raw)
-            cycle = max(cycle, shown) + rng.choice((1, 5, 40, 400))
-        self.stores.append((QUIET, [(wqe.gpu_doorbell(self.index, self.qpn).ljust(64, b"\0"), 0xFF)], 0))
+            cycle = max(cycle, shown) + rng.choice(self.pace)
+        self.stores.append(
+            (max(QUIET, cycle + 1000), [(wqe.gpu_doorbell(self.index, self.qpn).ljust(64, b"\0"), 0xFF)], 0)
+        )
 
     def _ring(self, cycle: int, raw: bytes) -> None:
         rng, cycle = self.rng, max(cycle, self.free)

@@ -341,8 +341,8 @@ def test_a_straight_wqe_that_waits_is_not_overtaken_by_a_fetched_one():
 
 
 def test_a_turn_between_a_hint_and_its_record_asks_for_nothing_twice():
-    # weight 2. First record's D3 59; turns issue 1, 2 in 65; (second record) 3, 4 in 72; then two blocks every 7 cycles,
-    # 13, 14 in 108. The second record's D3 is 111, while the turn of 15 waits in T1: that one is followed by another
+    # weight 2. First record's D3 59; turns issue 1, 2 in 65; (second record) 3, 4 in 72; then two every 7 cycles, 13,
+    # 14 in 108. The second record's D3 is 111, while the turn of 15 waits in T1: that one is followed by another
     # (more), and itself asks for the third record and, by its hint, for 16, not published as far as is known. The turn
     # that follows must not forget that 16 is under way: the third record (D3 154) says that it counts
     rig = Rig(image(20, sq_log=5, published=16), latency=34)

@@ -281,18 +281,70 @@ def test_a_whole_wqe_tears_any_slot_of_its_half():
     assert rig.counts() == {"torn": 1, "blueflame": 1}
 
 
-def test_slots_are_a_ring_and_the_one_in_the_way_is_torn():
+def test_without_a_free_slot_a_head_is_a_doorbell_and_a_part_is_nothing():
     rig = Rig(record(0))
     rig.ctx()
-    for i in range(5):  # four slots
+    for i in range(4):  # four slots, in P1 12 to 15
         rig.piece(10 + i, BIG, 64, 64, half=i)
-    rig.piece(20, BIG, 0, 64, half=0)  # a new slot at place 1: tears half 1's
+    rig.piece(14, BIG, 64, 64, half=4)
+    rig.piece(15, BIG, 0, 64, half=5)
+    for i in (0, 2, 3):  # those that have a slot go on: whole in P1 20
+        rig.piece(16 + i, BIG, 64 * i, 64, half=3)
     rig.run()
-    at = [c for c, _ in rig.b.taken]
-    assert at == [15, 16, 17, 18, 20, 26]
-    torn = [(c, values[3]) for c, values in rig.sq.changes if c < 40 and values[3]]
-    assert torn == [(18, 1), (24, 2)]
-    assert rig.counts()["torn"] == 6
+    assert [c for c, _ in rig.b.taken] == [15, 16, 17, 18, 19, 20, 21, 23, 24]
+    # half 3's comes when the doorbell of half 5's head has made the queue busy: a doorbell too
+    assert rig.counts() == {"doorbells": 2, "torn": 3, "record_behind": 1, "discarded": 4}
+
+
+@pytest.mark.parametrize(("p1", "opens"), [(80, False), (81, True)])
+def test_after_a_loss_no_slot_is_opened_for_a_while(p1, opens):
+    # four slots, free again from P1 80 on (76 to 79: their time); the fifth part is lost in P1 16: none until 80
+    rig = Rig(record(0))
+    rig.ctx()
+    for i in range(5):
+        rig.piece(10 + i, BIG, 64, 64, half=i)
+    rig.piece(p1 - 2, SMALL, 32, 32, half=6)
+    rig.piece(p1 - 1, SMALL, 0, 32, half=6)
+    rig.run()
+    assert rig.counts().get("blueflame", 0) == opens
+    assert rig.counts()["torn"] == 4
+
+
+def test_what_is_lost_makes_the_while_longer():
+    rig = Rig(record(0))
+    rig.ctx()
+    for i in range(5):
+        rig.piece(10 + i, BIG, 64, 64, half=i)
+    for p1 in range(70, 371, 60):
+        rig.piece(p1 - 2, BIG, 64, 64, half=5)
+    rig.piece(434 - 2, SMALL, 0, 32, half=6)  # 370 + 64: lost still
+    rig.piece(499 - 2, SMALL, 0, 32, half=7)
+    rig.run()
+    assert rig.counts()["torn"] == 5  # the four, and that of half 7
+    assert rig.counts()["doorbells"] == 2
+
+
+def test_parts_that_come_after_the_loss_do_not_meet_the_next_wqe_of_their_half():
+    # five halves at once: A's head has a slot, or has none; its other lines come later, then B's of another queue
+    b_wqe = sq_wqe.build(WQE.SEND, 0, 2, inline=b"B" * 230)
+    for early in (0, 1):
+        rig = Rig(record(0))
+        for qpn in range(1, 7):
+            rig.ctx(qpn, page=PAGE if qpn < 3 else qpn + 1)
+        a_wqe = sq_wqe.build(WQE.SEND, 0, 1, inline=b"A" * 230)
+        for i in range(4):
+            rig.piece(11 + i, sq_wqe.build(WQE.SEND, 0, 3 + i, inline=b"x" * 230), 0, 64, page=4 + i)
+        rig.piece(10 if early else 15, a_wqe, 0, 64)
+        for i in range(1, 4):
+            rig.piece(15 + i, a_wqe, 64 * i, 64)
+        for i in (1, 2, 0, 3):
+            rig.piece(25 + i, b_wqe, 64 * i, 64)
+        rig.aws.sort(key=lambda e: e[0])
+        rig.ws.sort(key=lambda e: e[0])
+        handed: dict[int, bytes] = {}
+        for _, wr, data in rig.run():
+            handed[wr.qpn] = handed.get(wr.qpn, b"") + data
+        assert handed == ({1: b"A" * 230} if early else {})
 
 
 def test_overdue_slots_go_lowest_first_one_a_cycle_before_the_beat():
