@@ -156,6 +156,8 @@ RECORD = Group(
               points=("merge",)),
         Cover("record", [*each("the same", "further", points=("merge",)), *each("older", points=("old_index",))]),
         Cover("full", [Bin("a full ring", True)], points=("halts",)),
+        Cover("inside", each("1 of 2", "1 of 3", "2 of 3", "1 of 4", "2 of 4", "3 of 4", "too large"),
+              points=("published_in_parts",)),
     ],
 )  # fmt: skip
 

@@ -166,6 +166,10 @@ def records(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         sample["during"] = bisect_right([c for c, _ in bells[x.queue]], x.back) - known
         sample["record"] = "the same" if not step else "further" if step < HALF else "older"
         sample["full"] = step == q.ring
+        first = next((i for i in range(1, 16) if getattr(q, "spans", {}).get(value - i & M16, 0) > i), 0)
+        if first:  # blocks of a WQE that are published without the rest
+            size = q.spans[value - first & M16]
+            sample["inside"] = "too large" if size > wqe.MAX_BLOCKS else f"{first} of {size}"
         since[x.queue] = known
         if step < HALF:
             before[x.queue] = value

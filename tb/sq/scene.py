@@ -57,6 +57,7 @@ class Queue:
         self.works: list[tuple[SqWr, bytes]] = []
         self.last: Posted | None = None
         self.kinds: dict[int, str] = {}  # index: what is wrong with the WQE there
+        self.spans: dict[int, int] = {}  # index of a WQE posted: its blocks
         self.carried: set[tuple[int, int]] = set()  # (queue, index) of malformed WQEs that a store carried
 
     # -- memory -------------------------------------------------------------------------------
@@ -68,6 +69,7 @@ class Queue:
             slot = (self.pi + i) % self.ring
             addr = self.ctx.sq_base + 64 * slot
             self.scene.poke(self.at + delay, addr, FULL, posted.raw[64 * i : 64 * i + 64])
+        self.spans[self.pi] = posted.blocks
         if posted.kind:
             self.kinds[self.pi] = posted.kind
         self.pi = self.pi + posted.blocks & M16

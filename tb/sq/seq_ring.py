@@ -42,7 +42,7 @@ class Merge(SqSequence):
         late = (5, 40, 100, 200)[index]
         s = self.scene(rng, host=(late, index * 3), gpu=(late // 2 + 1, index))
         for i in range(self.some(s, 3)):
-            q = s.queue(log=8, pi0=-20 * i, weight=(16, 1, 200)[i])
+            q = s.queue(log=8, pi0=-20 * i, weight=(16, 1, 200)[i], shared=False)
             for _ in range(40):
                 for _ in range(int(rng.integers(1, 3))):
                     q.fill(of_blocks(rng, q.pi, q.qpn, 1 + int(rng.integers(2))))
@@ -76,7 +76,7 @@ class Behind(SqSequence):
         s = self.scene(rng, host=(50, 0), gpu=(30, 0))
         behind = 0
         for i in range(self.some(s, 2)):
-            q = s.queue(log=5, pi0=-9 - i, weight=(1, 3, 16, 255)[index])
+            q = s.queue(log=5, pi0=-9 - i, weight=(1, 3, 16, 255)[index], shared=False)
             for turn in range(12):
                 ahead = (q.pi + int(rng.integers(1, 9))) & M16  # promised before anything is there
                 seen = q.pi
@@ -103,8 +103,8 @@ class Late(SqSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng, host=(25, 0), gpu=(12, 0))
-        for i in range(self.some(s, 2)):
-            q = s.queue(log=6, pi0=-5, weight=1 + 15 * i)
+        for i in range(self.some(s, 4)):
+            q = s.queue(log=6, pi0=-5, weight=1 + 15 * i, shared=False)
             for _ in range(8):
                 first = q.pi
                 one = (
