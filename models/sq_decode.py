@@ -19,8 +19,14 @@ INLINE = 1 << 31
 LONGEST = 1 << 31
 RESERVED_LKEY = 0x100
 WITH_IMM = frozenset({WQE.SEND_IMM, WQE.WRITE_IMM, WQE.SEND_INVAL})
-KNOWN = frozenset(WQE)
 ATOMIC_UNITS = 4
+NOP, WRONG = int(WQE.NOP), int(CQE_SYN.LOC_QP_OP)
+# opcode: has a remote address, is an atomic, has an immediate or key, may be inline
+_KINDS = {
+    int(op): (op in WITH_REMOTE, op in ATOMICS, op in WITH_IMM, op not in ATOMICS and op != WQE.READ) for op in WQE
+}
+_WORDS, _REMOTE = struct.Struct(">II"), struct.Struct(">QI")
+_ATOMIC, _POINTER = struct.Struct(">QQ"), struct.Struct(">IIQ")
 
 
 class Work(NamedTuple):
@@ -43,49 +49,60 @@ def decode(data: bytes, index: int, qpn: int) -> tuple[SqWr, bytes]:
     That is the inline data, or the pointers when they are two or more. Never raises: what is malformed is a work
     request with an error and no data.
     """
-    first, second = struct.unpack_from(">II", data)
+    found = _read(data, index, qpn)
+    return found if isinstance(found, tuple) else (refused(qpn, data[3], index, found), b"")
+
+
+def _read(data: bytes, index: int, qpn: int) -> tuple[SqWr, bytes] | int:
+    """As :func:`decode`, or the error."""
+    first, second = _WORDS.unpack_from(data)
     opcode, ds = first & 0xFF, second & 0x3F
-    has_remote = opcode in WITH_REMOTE
+    kind = _KINDS.get(opcode)
+    if kind is None or first >> 8 & 0xFFFF != index or second >> 8 != qpn or ds > MAX_UNITS:
+        return WRONG
+    has_remote, is_atomic, has_imm, may_inline = kind
     units = ds - 1 - has_remote
-    wrong = refused(qpn, opcode, index), b""
-    if opcode not in KNOWN or first >> 8 & 0xFFFF != index or second >> 8 != qpn or units < 0 or ds > MAX_UNITS:
-        return wrong
+    if units < 0 or (opcode == NOP and units) or (is_atomic and ds != ATOMIC_UNITS):
+        return WRONG
     flags = data[11]
     out = SqWr(
-        qpn=qpn, opcode=opcode, wqe_index=index, blocks=(ds + 3) >> 2,
+        qpn=qpn, opcode=opcode, wqe_index=index, blocks=ds + 3 >> 2,
         fence=flags >> 5, ce=flags >> 2 & 3, se=flags >> 1 & 1,
     )  # fmt: skip
-    if opcode == WQE.NOP:
-        return wrong if units else (out, b"")
-    if opcode in WITH_IMM:
+    if has_imm:
         out.imm = int.from_bytes(data[12:16], "big")
     at = UNIT
     if has_remote:
-        out.raddr, out.rkey = struct.unpack_from(">QI", data, at)
+        out.raddr, out.rkey = _REMOTE.unpack_from(data, at)
         at += UNIT
-    if opcode in ATOMICS:
-        if ds != ATOMIC_UNITS:
-            return wrong
-        out.swap_add, out.compare = struct.unpack_from(">QQ", data, at)
+    if is_atomic:
+        out.swap_add, out.compare = _ATOMIC.unpack_from(data, at)
         at += UNIT
-        units -= 1
-    if units and data[at] >> 7:
+        units = 1
+    if not units:
+        return out, b""
+    if data[at] >> 7:
         size = int.from_bytes(data[at : at + 4], "big") & ~INLINE
-        if opcode == WQE.READ or opcode in ATOMICS or (4 + size + UNIT - 1) // UNIT != units:
-            return wrong
+        if not may_inline or (4 + size + UNIT - 1) // UNIT != units:
+            return WRONG
         out.is_inline, out.length = 1, size
         return out, data[at + 4 : at + 4 + size]
-    pointers = [struct.unpack_from(">IIQ", data, at + UNIT * i) for i in range(units)]
-    if any(count & INLINE for count, _, _ in pointers) or (opcode in ATOMICS and pointers[0][0] != ATOMIC_BYTES):
-        return wrong
-    length = sum(count or LONGEST for count, _, _ in pointers)
+    count, out.lkey, out.laddr = _POINTER.unpack_from(data, at)
+    if is_atomic and count != ATOMIC_BYTES:
+        return WRONG
+    length = count or LONGEST
+    reserved = out.lkey == RESERVED_LKEY
+    for i in range(at + UNIT, at + UNIT * units, UNIT):
+        count, key, _ = _POINTER.unpack_from(data, i)
+        if count & INLINE:
+            return WRONG
+        length += count or LONGEST
+        reserved |= key == RESERVED_LKEY
     if length > LONGEST:
-        return refused(qpn, opcode, index, CQE_SYN.LOC_LEN), b""
-    if any(key == RESERVED_LKEY for _, key, _ in pointers):
-        return refused(qpn, opcode, index, CQE_SYN.LOC_PROT), b""
+        return CQE_SYN.LOC_LEN
+    if reserved:
+        return CQE_SYN.LOC_PROT
     out.length, out.sges = length, units
-    if units:
-        _, out.lkey, out.laddr = pointers[0]
     return out, data[at : at + UNIT * units] if units > 1 else b""
 
 
