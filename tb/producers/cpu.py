@@ -25,6 +25,7 @@ CPU_STEPS = {
     "cpu_lock": "the lock around index, record and doorbell",
     "cpu_record_barrier": "barrier before the doorbell record",
     "cpu_doorbell_barrier": "barrier before the doorbell or BlueFlame copy",
+    "cpu_unlock": "release before the lock is given back",
     "flush": "flush of the write-combining buffers after a doorbell or BlueFlame copy",
     "halves": "taking the other half each time",
     "release": "release of the proxy's mailbox number",
@@ -98,7 +99,8 @@ def post(job: CpuJob, requests: list[Request], rng: Random) -> Program:
         queue.turns += 1
     yield Atomic("set", queue.name("head"), index)
     if "cpu_lock" not in missing:
-        yield Fence()
+        if "cpu_unlock" not in missing:
+            yield Fence()
         yield Atomic("set", lock, 0)
     return index
 

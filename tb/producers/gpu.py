@@ -25,6 +25,7 @@ GPU_STEPS = {
     "max": "maximum of the producer index (stored as it is)",
     "record_barrier": "barrier before the doorbell record",
     "doorbell_barrier": "barrier before the doorbell",
+    "unlock": "release before the lock is given back",
     "room": "waiting for room in the ring",
     "posted": "waiting for the producer index before the 16-bit comparison",
     "compare": "the 16-bit comparison (plain integers instead)",
@@ -120,7 +121,8 @@ def post(job: Job, end: int) -> Program:
             yield Fence()
         yield Store(queue.uar(GPU_REGISTER), wqe.gpu_doorbell(end, queue.qpn))
     if "lock" not in missing:
-        yield Fence(system=False)
+        if "unlock" not in missing:
+            yield Fence(system=False)
         yield Atomic("set", lock, 0)
     return end
 

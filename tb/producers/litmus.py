@@ -144,6 +144,14 @@ HARMLESS = (
         sign=overtaken,
     ),
     Litmus(
+        "unlock", "unlock", replace(_NEAR, threads=12, style=gpu.DEEPEP, log=7), 8, frozenset(),
+        "the record is out, the doorbell may be late: the index never moves back", "D5", sign=overtaken,
+    ),
+    Litmus(
+        "cpu_unlock", "cpu_unlock", replace(_CPU, cores=3, stay=4), 5, frozenset(),
+        "the barriers and the flush have emptied all buffers", sign=lambda o: len(o.frames) > 0,
+    ),
+    Litmus(
         "blueflame_alone", "cpu_doorbell_barrier", replace(_WHOLE, stay=2, doorbells=20), 5, frozenset(),
         "a whole WQE in the store needs no record", sign=straight,
     ),

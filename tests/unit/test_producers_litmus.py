@@ -11,7 +11,7 @@ from models.kernel import Kernel
 from models.sq import Sq
 from tb.producers import gpu
 from tb.producers.cpu import CPU_STEPS
-from tb.producers.litmus import HARMLESS, LITMUS, Litmus, find, outcomes
+from tb.producers.litmus import HARMLESS, LITMUS, Litmus, behind, find, outcomes, overtaken
 from tb.producers.scenes import Scene, play
 
 SEEDS = 6  # of each scene with all its steps
@@ -40,6 +40,12 @@ def test_harmless_by_the_rules_of_the_device(litmus: Litmus) -> None:
         assert not outcome.faults, (seed, outcome.faults[0])
 
 
+@pytest.mark.parametrize("litmus", [x for x in HARMLESS if x.sign in (overtaken, behind)], ids=lambda x: x.name)
+def test_the_disorder_comes_of_the_missing_step(litmus: Litmus) -> None:
+    assert litmus.sign is not None
+    assert not any(litmus.sign(o) for _, o in outcomes(litmus.scene, range(SEEDS), device))
+
+
 @pytest.mark.parametrize("name", ["lock", "max"])
 def test_d2_the_devices_index_never_moves_back(name: str) -> None:
     """Records and doorbells that go back lose requests until somebody rings again; nothing comes twice or stale."""
@@ -54,7 +60,8 @@ def test_d2_the_devices_index_never_moves_back(name: str) -> None:
 
 
 def test_every_step_has_its_litmus() -> None:
-    assert {x.step for x in LITMUS} == set(gpu.GPU_STEPS) | set(CPU_STEPS)
+    assert {x.step for x in LITMUS + HARMLESS} == set(gpu.GPU_STEPS) | set(CPU_STEPS)
+    assert {x.step for x in HARMLESS} - {x.step for x in LITMUS} == {"unlock", "cpu_unlock"}
 
 
 SCENES = {
