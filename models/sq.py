@@ -134,7 +134,7 @@ class Sq(Component):
             did = True
         if self._returns.step(now, rings):
             did = True
-        self._turns.end(rings, self._returns.wanted)
+        self._turns.end(rings)
         if rings is not None:
             self._rung(rings)
         if self._store.step(now, answered):

@@ -23,10 +23,7 @@ SLVERR = 2
 
 
 class Returns:
-    """Give it R transfers (:meth:`r`); :meth:`step` once a cycle, after the decoder's and the turns' own.
-
-    ``wanted`` is the queue whose record is in D3 in this cycle and wants another turn (D5).
-    """
+    """Give it R transfers (:meth:`r`); :meth:`step` once a cycle, after the decoder's and the turns' own."""
 
     def __init__(self, places: Places, decoder: Decoder, turns: Turns, counts: Counts) -> None:
         self._places = places
@@ -37,7 +34,6 @@ class Returns:
         self._d2: Item | None = None
         self._d3: Queue | None = None  # what D2 says of it: a record was judged, wants more; it may be idle
         self._judged = self._beyond = self._may_idle = False
-        self.wanted: Queue | None = None
 
     def r(self, now: int, ident: int, data: bytes, resp: int) -> bool:
         """R transfer; True when it is the oldest item's. Raises ValueError for a place that waits for nothing."""
@@ -52,7 +48,6 @@ class Returns:
     def step(self, now: int, rings: Queue | None) -> bool:
         """D3, D2, D1, D0 (but for D3: with go); ``rings``: the queue of this cycle's B4. True when something moved."""
         did = False
-        self.wanted = None
         if self._d3 is not None:
             self._settle(self._d3, rings)
             self._d3 = None
@@ -100,7 +95,6 @@ class Returns:
         if self._judged:
             queue.recpend = False
             if self._beyond or rung:
-                self.wanted = queue
                 if queue.queued:
                     queue.more = True
                 else:

@@ -180,10 +180,10 @@ class Turns:
         if item.last:
             self._ended, self._t2 = turn, None
 
-    def end(self, rings: Queue | None, wanted: Queue | None) -> None:
-        """T5 for the turn whose last item was issued in this cycle.
+    def end(self, rings: Queue | None) -> None:
+        """T5 for the turn whose last item was issued in this cycle; a D3 of this cycle has set its *more* by now.
 
-        ``rings``: the queue of this cycle's B4. ``wanted``: the queue whose record is in D3 and wanted (D5).
+        ``rings``: the queue of this cycle's B4.
         """
         turn = self._ended
         if turn is None:
@@ -192,7 +192,6 @@ class Turns:
         again = (
             1 <= (turn.p - turn.end) & M16 <= 0x8000
             or queue.more
-            or wanted is queue
             or ((queue.rung or rings is queue) and not queue.recpend)
         )
         if again:
