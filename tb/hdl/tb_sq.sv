@@ -10,8 +10,7 @@ module tb_sq
     parameter int QPS       = 256,    /// queue pairs
     parameter int PAGES     = 64,     /// UAR pages
     parameter int TAGS      = 512,    /// reads under way
-    parameter int LINES     = 65536,  /// 64-byte lines of the host window, from address 0
-    parameter int GPU_LINES = 65536   /// 64-byte lines of the GPU window, from address 2^32
+    parameter int LINES     = 131072  /// 64-byte lines of the host window, from address 0, and of the GPU's, around 2^32
 ) (
     input  wire         clk,      /// clock
     input  wire         rst,      /// synchronous reset, active high
@@ -119,8 +118,8 @@ module tb_sq
   );
 
   axi_mem #(
-      .NAME("mem"), .ID_W(9), .HOST_LINES(LINES), .GPU_LINES(GPU_LINES), .WRITE_DEPTH(16), .BURSTS(1024),
-      .ANY_ORDER(1'b1)
+      .NAME("mem"), .ID_W(9), .GPU_BASE(64'h1_0000_0000 - 32 * 64'(LINES)), .HOST_LINES(LINES), .GPU_LINES(LINES),
+      .WRITE_DEPTH(16), .BURSTS(1024), .ANY_ORDER(1'b1)
   ) u_mem (
       .activity(mem_activity),
       .s_axi_awid(9'd0), .s_axi_awaddr(64'd0), .s_axi_awlen(8'd0), .s_axi_awsize(3'd6), .s_axi_awburst(2'd1),

@@ -68,8 +68,6 @@ def _counted(phase: PhaseRecords) -> list[str]:
     have = counters(phase.events["count"][-1]["value"])
     final = phase.item.info["final"]
     lines = [f"counter {n} is {have[n]}, expected {v}" for n, v in final.items() if have[n] != v]
-    if phase.item.info["facts"].get("rewritten"):
-        return lines
     blocks = len(turns(phase).blocks)
     if have["fetched"] + have["discarded"] > blocks:
         lines.append(f"{have['fetched']} blocks fetched and {have['discarded']} thrown away, {blocks} read")

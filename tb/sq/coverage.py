@@ -56,7 +56,8 @@ STORE = Group(
         Cross("form_half", ("form", "half"), points=("forms", "parts"),
               never=[("arm", None), ("no register", None)], why="they are in no half"),
         Cross("form_answer", ("form", "answer"), points=("refused",),
-              never=[("head in pieces", "OKAY"), ("no register", "OKAY")], why="they are refused always"),
+              never=[("head in pieces", "OKAY"), ("no register", "OKAY"), ("arm", "SLVERR")],
+              why="these are refused always, and an arm that ends a burst is all of it"),
     ],
 )  # fmt: skip
 
@@ -124,6 +125,7 @@ READ = Group(
     [
         Cover("kind", each("record", "block"), points=("memories",)),
         Cover("memory", each("host", "GPU"), points=("memories",)),
+        Cover("border", [Bin("behind a border of 4 MiB", True)], points=("wraps",)),
         Cover("bad", [Bin("answered with an error", True)], points=("halts",)),
         Cover("overtaken", [Bin("in order", False), Bin("overtaken", True)], points=("any_order",)),
         Cover("latency", [Bin("up to 20", range(1, 21)), Bin("up to 60", range(21, 61)),
@@ -173,7 +175,7 @@ PHASE = Group(
             *each("fetched", points=("forms",)), *each("discarded", "record_behind", points=("behind",)),
             *each("halted", points=("halts",)),
         ]),
-        Cover("torn", each(*(f"torn{i}" for i in range(6))), points=("torn",)),
+        Cover("torn", each(*(f"torn{i}" for i in (0, 1, 2, 4, 5)), "more halves than slots"), points=("torn",)),
         Cover("halted", each(*(f"errors{i}" for i in range(1, 12))), points=("halts",)),
         Cover("arms", [Bin("some", range(1, MANY))], points=("arm",)),
         Cover("random_counted", each("doorbells", "blueflame", "torn", "fetched"), points=("random",)),

@@ -13,6 +13,7 @@ from tb.common.coverage import Sample
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.sq.coverage_view import HALF, Read, Work, view
+from tb.sq.ports import GPU
 from tb.sq.scene import M16
 from tb.sq.wqes import LONGEST
 
@@ -67,7 +68,7 @@ def works(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         sample: dict[str, object] = {
             "source": "ring" if w.ring else "BlueFlame", "opcode": NAMES.get(w.wr.opcode, "unknown"),
             "payload": payload(w), "sges": w.wr.sges, "blocks": w.wr.blocks, "fence": w.wr.fence, "ce": w.wr.ce,
-            "se": w.wr.se, "memory": "GPU" if q.ctx.sq_base >> 32 else "host", "waited": w.waited,
+            "se": w.wr.se, "memory": "GPU" if q.ctx.sq_base >= GPU else "host", "waited": w.waited,
             "longest": w.wr.length == LONGEST,
         }  # fmt: skip
         if not v.rewritten:
@@ -110,9 +111,12 @@ def faults(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
 
 def reads(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """One sample a read; of long phases the first two thousand."""
-    last = -1
-    for x in view(phase).reads[:2000]:
+    v, last = view(phase), -1
+    for x in v.reads[:2000]:
         kind = "record" if x.slot < 0 else "block"
+        border = x.slot >= 0 and x.addr >> 22 != v.queues[x.queue].ctx.sq_base >> 22
+        if border:
+            yield {"border": True}
         yield {"kind": kind, "memory": "GPU" if x.gpu else "host", "bad": x.bad, "overtaken": x.place < last,
                "latency": x.back - x.asked}  # fmt: skip
         last = max(last, x.place)
@@ -166,7 +170,7 @@ def records(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         sample["during"] = bisect_right([c for c, _ in bells[x.queue]], x.back) - known
         sample["record"] = "the same" if not step else "further" if step < HALF else "older"
         sample["full"] = step == q.ring
-        first = next((i for i in range(1, 16) if getattr(q, "spans", {}).get(value - i & M16, 0) > i), 0)
+        first = next((i for i in range(1, 16) if q.spans.get(value - i & M16, 0) > i), 0)
         if first:  # blocks of a WQE that are published without the rest
             size = q.spans[value - first & M16]
             sample["inside"] = "too large" if size > wqe.MAX_BLOCKS else f"{first} of {size}"
@@ -187,7 +191,9 @@ def phases(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         if value:
             yield {"counted": name}
             yield {f"{kind}_counted": name}
-    if v.final["torn"]:
+    if v.name == "torn3":
+        yield {"torn": "more halves than slots"}
+    elif v.final["torn"]:
         yield {"torn": v.name}
     if v.final["halted"]:
         yield {"halted": v.name}
@@ -200,4 +206,4 @@ def phases(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         if pi0 % HALF + 64 > HALF and pi0 < HALF:
             yield {"near": "2^15"}
     yield {"queues": len(v.queues), "qps": ctx.param("QPS", 256), "under_way": v.under_way}
-    yield {"tags": "all in use" if v.under_way >= ctx.param("TAGS", 512) - 2 else "free"}
+    yield {"tags": "all in use" if v.under_way >= ctx.param("TAGS", 512) - 8 else "free"}

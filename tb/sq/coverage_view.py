@@ -18,7 +18,7 @@ from models import wqe
 from models.protocol import SqWr
 from tb.common.beats import LAST, frames_from_beats
 from tb.common.uvm import PhaseRecords
-from tb.sq.ports import COUNTERS, WR
+from tb.sq.ports import COUNTERS, GPU, WR
 from tb.sq.scene import ARM, BF, FULL, Queue, ones
 
 HALF = 0x8000
@@ -63,6 +63,7 @@ class Read:
     asked: int
     queue: int
     slot: int
+    addr: int
     gpu: bool
     back: int = 0
     place: int = 0
@@ -127,9 +128,10 @@ class View:
     @cached_property
     def reads(self) -> list[Read]:
         """Reads that were answered, in the order of their addresses."""
-        areas = sorted((q.ctx.sq_base, q.ctx.sq_base + 64 * q.ring, i) for i, q in enumerate(self.queues))
+        places = [(p, i) for i, q in enumerate(self.queues) for p in q.places]
+        areas = sorted((base, base + 64 * ring, i) for (base, ring, _), i in places)
         starts = [a[0] for a in areas]
-        lines = {q.ctx.dbr_addr & ~63: i for i, q in enumerate(self.queues)}
+        lines = {record & ~63: i for (_, _, record), i in places}
         open_reads: dict[int, deque[Read]] = defaultdict(deque)
         found = []
         ar = self.phase.rows["mem_ar.rec"]
@@ -138,7 +140,7 @@ class View:
             queue, slot = lines.get(addr, -1), -1
             if at >= 0 and areas[at][0] <= addr < areas[at][1]:
                 queue, slot = areas[at][2], (addr - areas[at][0]) // 64
-            found.append(Read(cycle, queue, slot, addr >= 1 << 32))
+            found.append(Read(cycle, queue, slot, addr, addr >= GPU))
             open_reads[ident].append(found[-1])
         r = self.phase.rows["mem_r.rec"]
         for i, (cycle, ident, resp) in enumerate(

@@ -17,8 +17,8 @@ W = StreamFormat()  # keep: the strobes
 B = StreamFormat(4, 6)  # side: write ID, response (2 bits)
 WR = StreamFormat(64, SqWr.width(), SqWr.pack)
 ARM_BITS = 77  # valid, page (12), 8 bytes
-LINES = 65536  # of each window of tb_sq
-HOST, GPU = 0, 1 << 32
+LINES = 131072  # of each window of tb_sq; in the middle of both lies a border of 4 MiB
+HOST, GPU = 0, (1 << 32) - 32 * LINES
 WINDOWS = Windows(host_base=HOST, host_bytes=LINES * 64, gpu_base=GPU, gpu_bytes=LINES * 64)
 COUNTERS = ("doorbells", "blueflame", "refused", "torn", "fetched", "discarded", "record_behind", "halted")
 

@@ -34,6 +34,12 @@ class Replayed:
     works: list[tuple[SqWr, bytes]]
     kinds: dict[int, str] = field(default_factory=dict)
     carried: set[tuple[int, int]] = field(default_factory=set)
+    spans: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[tuple[int, int, int]]:
+        """Base and blocks of its ring, its record."""
+        return [(self.ctx.sq_base, self.ring, self.ctx.dbr_addr)]
 
 
 READY = {"wr": "m_wr", "ar": "mem_ar", "b": "uar_b"}

@@ -20,13 +20,14 @@ from tb.common.axi import poke_file, timing_file
 from tb.common.beats import Records
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseItem
-from tb.sq.ports import AW, CTX, GPU, LINES, W
+from tb.sq.ports import AW, CTX, GPU, HOST, LINES, W
 from tb.sq.wqes import M16, Posted
 
 FULL = (1 << 64) - 1
 BF = 0x800  # eight halves of 256 bytes from here on
 HALVES = tuple(range(BF, 0x1000, 0x100))
 ARM = 0x20
+RINGS = 16384  # first line of a window that rings may have; records are below
 
 
 def ones(first: int, count: int) -> int:
@@ -46,6 +47,7 @@ class Queue:
         self.scene, self.ctx, self.entry = scene, ctx, entry
         self.rng = scene.rng
         self.qpn, self.page = ctx.qpn, ctx.page
+        self.places = [(ctx.sq_base, 1 << ctx.sq_log, ctx.dbr_addr)]  # base, blocks, record: all that it ever had
         self.ring = 1 << ctx.sq_log
         self.pi = ctx.pi0
         # nobody else's (one lock a register), unless more than four queues have the page
@@ -174,6 +176,7 @@ class Queue:
             setattr(self.ctx, name, value)
         copy = SqCtx.unpack(self.ctx.pack())
         self.scene.entry(at, self.entry, copy)
+        self.places.append((copy.sq_base, 1 << copy.sq_log, copy.dbr_addr))
         self.page, self.pi, self.ring, self.used = copy.page, copy.pi0, 1 << copy.sq_log, 0
         self.at = at + 1
 
@@ -198,7 +201,8 @@ class Scene:
         self.pokes: list[Poke] = []
         self._entries: list[tuple[int, int, SqCtx]] = []
         self._stores: list[tuple[int, int, int, list[tuple[bytes, int]]]] = []
-        self._free = [64 + int(rng.integers(64)), 64 + int(rng.integers(64))]  # next line of each window
+        self._free = [RINGS + int(rng.integers(64)), RINGS + int(rng.integers(64))]  # next line of each window
+        self._low = [64, 64]  # the same for records
         self._records: list[int] = []
         self._numbers = rng.permutation(self.qps).tolist()
 
@@ -207,17 +211,25 @@ class Scene:
     def area(self, lines: int, gpu: bool) -> int:
         """Address of so many lines that nothing else uses."""
         first = self._free[gpu] + int(self.rng.integers(0, 4))
+        if lines > 1 and first < LINES // 2 and (first + lines > LINES // 2 or self.rng.random() < 0.3):
+            first = LINES // 2 - int(self.rng.integers(1, lines))  # across the border of 4 MiB
+            first = max(first, self._free[gpu])
         self._free[gpu] = first + lines
         if first + lines > LINES:
             raise ValueError(f"{'GPU' if gpu else 'host'} memory has no {lines} lines left")
-        return (GPU if gpu else 0) + 64 * first
+        return (GPU if gpu else HOST) + 64 * first
+
+    def _line(self) -> int:
+        gpu = bool(self.rng.integers(2))
+        self._low[gpu] += 1 + int(self.rng.integers(0, 2))
+        return (GPU if gpu else HOST) + 64 * self._low[gpu]
 
     def record(self, shared: bool) -> int:
         """Address of a doorbell record: eight in a line when ``shared``, else its own line."""
         if not shared:
-            return self.area(1, bool(self.rng.integers(2))) + 8 * int(self.rng.integers(8))
+            return self._line() + 8 * int(self.rng.integers(8))
         if not self._records:
-            line = self.area(1, bool(self.rng.integers(2)))
+            line = self._line()
             self._records = [line + 8 * int(i) for i in self.rng.permutation(8)]
         return self._records.pop()
 

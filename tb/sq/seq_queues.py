@@ -79,9 +79,11 @@ class Schedule(SqSequence):
 class Ways(SqSequence):
     """Queues of all kinds at once with answers in any order, small tables of what is under way, each port waiting."""
 
-    phases = 4
+    phases = 5
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        if index == 4:
+            return self._full(rng)
         s = self.scene(rng, host=(200, 100), gpu=(3, 60))
         for _ in range(self.some(s, (24, 8, 3, 40)[index])):
             q = s.queue(log=7, pi0=int(rng.integers(-40, 1)), weight=int(rng.integers(0, 20)))
@@ -95,6 +97,18 @@ class Ways(SqSequence):
         return s.item(f"ways{index}", **({} if index == 0 else stalls(rng, low)))
 
 
+    def _full(self, rng: np.random.Generator) -> PhaseItem:
+        """Answers so late that every place of the reorder ring is in use."""
+        s = self.scene(rng, host=(700, 80), gpu=(600, 10))
+        for _ in range(2):
+            q = s.queue(log=11, weight=200)
+            for _ in range(700 if not self.quick else 300):
+                plain(rng, q)
+            q.publish()
+            q.gpu()
+        return s.item("ways4", mem_ar=0.9)
+
+
 class Errors(SqSequence):
     """Records beyond the ring, unreadable records and blocks: the error, the halt, the entry written again."""
 
@@ -102,7 +116,6 @@ class Errors(SqSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng, **(delays(rng, 40) if index % 2 else {}))
-        s.facts["rewritten"] = True
         healthy = [s.queue(log=8, pi0=-5) for _ in range(self.some(s, 3) - 1)]
         kinds = (*[self._record] * 6, *[self._blocks] * 4, self._no_record, self._cut_short)
         sick = kinds[index](s, rng, index)
@@ -114,6 +127,7 @@ class Errors(SqSequence):
             q.publish()
             q.gpu()
         if sick is not None:
+            s.facts["rewritten"] = True
             self._heal(s, rng, sick)
         return s.item(f"errors{index}", **(stalls(rng, 0.4) if index in (3, 7) else {}))
 

@@ -92,7 +92,7 @@ class Torture(SqSequence):
     @staticmethod
     def _anything(q: Queue, rng: np.random.Generator, index: int) -> None:
         dice = rng.random()
-        half = HALVES[int(rng.integers(3))]
+        half = HALVES[int(rng.integers(3 if rng.random() < 0.7 else 8))]
         q.used = 0
         if dice < 0.45:
             wrong = rng.random() < 0.15
@@ -114,4 +114,4 @@ class Torture(SqSequence):
             masks = [(FULL, FULL, 0xFF, 0xF0FF, ones(0x20, 8), ones(8, 56))[int(rng.integers(6))]
                      for _ in range(int(rng.integers(1, 6)))]  # fmt: skip
             raw = (good(rng, q.pi, q.qpn).raw * 5)[: 64 * len(masks)]
-            q.store(raw, int(rng.choice([*HALVES[:3], 0x840, 0x7C0, 0])), masks, skew=int(rng.integers(-6, 7)))
+            q.store(raw, int(rng.choice([half, half, 0x840, 0x7C0, 0])), masks, skew=int(rng.integers(-6, 7)))

@@ -148,3 +148,26 @@ class Fence(SqSequence):
                 q.post(one)
             q.at += 150
         return s.item(f"fence{index}")
+
+
+class Edges(SqSequence):
+    """A doorbell in every cycle of another's way, from its store to the idle queue: it is never lost."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        s = self.scene(rng, host=(8, 0), gpu=(8, 0))
+        q = s.queue(log=11, weight=(16, 1, 2, 16)[index])
+        ahead = (0, 0, 0, 2)[index]  # blocks that the first doorbell does not promise: a turn of their own
+        for gap in range(0, 90 if not self.quick else 30):
+            for _ in range(1 + index % 3 + ahead):
+                q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+            q.publish()
+            q.gpu(q.pi - ahead)
+            q.at += gap
+            q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+            q.publish()
+            q.gpu()
+            q.at += 130
+        s.final = {"doorbells": 2 * (90 if not self.quick else 30), "halted": 0}
+        return s.item(f"edges{index}")

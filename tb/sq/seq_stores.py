@@ -147,13 +147,13 @@ class Torn(SqSequence):
             a.at = b.at + int(rng.choice([2, 40, 150]))
 
     def _evicted(self, s: Scene, rng: np.random.Generator) -> None:
-        """One key more than there are slots, and two, and many."""
+        """One half more than there are slots, and two, and many: parts without a slot never meet a later WQE."""
         queues = [s.queue(log=8, pi0=-30, page=i) for i in range(self.some(s, 12))]
         keys = [(q, h) for q in queues for h in HALVES]
         for turn in range(16):
             picked = [keys[int(i)] for i in rng.permutation(len(keys))[: SLOTS + 1 + turn % 6]]
             heads, rest = [], []
-            at = s.together(TIMEOUT + 150)  # what came too late for its slot is gone by then
+            at = s.together(int(rng.choice([0, 20, TIMEOUT, TIMEOUT + 150])))
             for q, half in {id(q): (q, h) for q, h in picked}.values():
                 one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + int(rng.integers(2))))
                 q.publish()
@@ -265,7 +265,11 @@ class Binding(SqSequence):
             s.arm(q.at, int(rng.integers(s.pages)), rng.bytes(8))
             q.at += int(rng.integers(1, 3))
         # bursts of good and refused beats: one refused is enough
-        for masks in ([0, FULL], [FULL, 0xFF], [0xFF, FULL], [FULL, FULL, FULL]):
+        for half in HALVES:
+            q.gpu(half=half)
+            q.store(bytes(64), half + 64, [0])
+            q.store(q.last.raw[:64] if q.last else b"", half, [0xFFFF if half % 0x200 else ones(0, 12)])
+        for masks in ([0, FULL], [FULL, 0xFF], [0xFF, FULL], [FULL, 0], [FULL, FULL, FULL]):
             q.store((one.raw * 4)[: 64 * len(masks)], 0x7C0, masks)
         s.store(q.at + 3, q.page, 0, bytes(128), [ones(0x20, 8), FULL])
         q.at = max(q.at, at) + 200

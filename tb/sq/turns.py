@@ -67,9 +67,10 @@ def turns(phase: PhaseRecords) -> Turns:
     found: Turns | None = phase.item.info.get("turns")
     if found is None:
         queues = phase.item.info["queues"]
-        areas = sorted((q.ctx.sq_base, q.ctx.sq_base + 64 * q.ring, i) for i, q in enumerate(queues))
+        places = [(p, i) for i, q in enumerate(queues) for p in q.places]
+        areas = sorted((base, base + 64 * ring, i) for (base, ring, _), i in places)
         starts = [a[0] for a in areas]
-        lines = {q.ctx.dbr_addr & ~63 for q in queues}
+        lines = {record & ~63 for (_, _, record), _ in places}
         blocks, records = [], []
         for r in phase.rows["mem_ar.rec"]:
             addr, cycle = int(r["addr"]), int(r["cycle"])
