@@ -92,7 +92,7 @@ LITMUS = (
         "the device reads the record for another doorbell, sees the new index and stale blocks", "D1",
     ),
     Litmus(
-        "doorbell_barrier", "doorbell_barrier", replace(_BURST, log=6, stay=8, read=(2, 3)), 30, _LOST,
+        "doorbell_barrier", "doorbell_barrier", replace(_BURST, log=6, stay=8, read=(2, 3)), 50, _LOST,
         "the doorbell overtakes its record; nobody rings again", "D2",
     ),
     Litmus("room", "room", _NEAR, 5, _STALE, "a WQE is overwritten before the device read it"),
@@ -118,7 +118,7 @@ LITMUS = (
         "one line of a WQE is out, the other is overwritten in the write-combining buffer by the next but one's", "D5",
     ),
     Litmus(
-        "halves", "halves", replace(_WHOLE, doorbells=40, cpu_blocks=(1, 2, 3)), 15, _STALE,
+        "halves", "halves", replace(_WHOLE, doorbells=40, cpu_blocks=(1, 2, 3)), 30, _STALE,
         "what is left of a WQE whose first 8 bytes came alone, as a doorbell, meets the next one's head in time",
     ),
     Litmus(
@@ -144,7 +144,7 @@ HARMLESS = (
         sign=overtaken,
     ),
     Litmus(
-        "unlock", "unlock", replace(_NEAR, threads=12, style=gpu.DEEPEP, log=7), 8, frozenset(),
+        "unlock", "unlock", replace(_NEAR, threads=12, style=gpu.DEEPEP, log=7), 15, frozenset(),
         "the record is out, the doorbell may be late: the index never moves back", "D5", sign=overtaken,
     ),
     Litmus(

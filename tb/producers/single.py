@@ -58,13 +58,15 @@ def _run(
     return run(1, [queue], setting, lambda machine, first, rng: start(machine, first, rng, queue), device, entries)
 
 
-def by_gpu(host: Host, device: Callable[[Kernel], Device], entries: int = 256, pages: int = 64) -> tuple[int, Outcome]:
-    """(cycle at which the thread begins, outcome); the queue is in GPU memory, the order NVSHMEM's."""
+def by_gpu(
+    host: Host, device: Callable[[Kernel], Device], style: gpu.Style, entries: int = 256, pages: int = 64
+) -> tuple[int, Outcome]:
+    """(cycle at which the thread begins, outcome); the queue is in GPU memory."""
     began: list[int] = []
 
     def start(machine: Machine, first: int, _: Random, queue: Queue) -> None:
         began.append(first)
-        job = gpu.Job(queue, [[REQUEST]])
+        job = gpu.Job(queue, [[REQUEST]], style)
         Gpu(machine, spread=False, stay=SOON, reach=host.reach).start(first, "thread", gpu.thread(job))
 
     outcome = _run(host, WINDOWS.gpu_base, start, device, entries, pages)
@@ -102,11 +104,11 @@ def _cpu(what: str) -> int:
 LEAVE = 2  # cycles of a store through both empty buffers of a GPU
 
 
-def gpu_sum(host: Host, device: int) -> int:
+def gpu_sum(host: Host, style: gpu.Style, device: int) -> int:
     """Begin to decoded work request; ``device``: from the doorbell's store to that, memory included."""
-    wqe = 16 * REQUEST.ds // gpu.NVSHMEM.piece * _gpu("store")
+    wqe = 16 * REQUEST.ds // style.piece * _gpu("store")
     reserve_and_write = _gpu("think") + _gpu("atomic") + wqe + _gpu("device_fence")
-    publish = 2 * _gpu("atomic")  # compare-and-swap, look at the reserve head
+    publish = (1 if style.every else 2) * _gpu("atomic")  # compare-and-swap; NVSHMEM's look at the reserve head
     ring = 2 * _gpu("atomic") + 2 * _gpu("system_fence") + _gpu("store")  # lock, maximum, barriers, record
     return reserve_and_write + publish + ring + LEAVE + host.cycles("oneway") + device
 

@@ -15,6 +15,7 @@ from tb.common.beats import frames_from_beats
 from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseItem, PhaseRecords
+from tb.producers import gpu
 from tb.producers.single import Host, by_gpu, by_proxy, gpu_sum, proxy_sum
 from tb.sq.ports import WR
 from tb.sq.replay import item_of
@@ -24,8 +25,9 @@ from tb.sq.wqes import good
 HOSTS = (Host("pcie"), Host("d2d"))
 
 
+STYLES = {"nvshmem": gpu.NVSHMEM, "deepep": gpu.DEEPEP}
 STORES = ("blueflame", "doorbell", "unhinted", "behind")
-CASES = tuple(f"{case}_{host.name}" for case in (*STORES, "gpu", "proxy") for host in HOSTS)
+CASES = tuple(f"{case}_{host.name}" for case in (*STORES, *STYLES, "proxy") for host in HOSTS)
 
 
 def cycles(*steps: str) -> int:
@@ -60,18 +62,20 @@ def behind(rtt: int) -> int:
 
 
 class Latency(ProducerSequence):
-    """Phases 0, 1: single stores; 2, 3: a GPU thread; 4, 5: a CPU proxy; PCIe and die-to-die host each."""
+    """Phases 0, 1: single stores; 2 to 5: a GPU thread in both libraries' order; 6, 7: a CPU proxy; PCIe and die-to-die
+    host each."""
 
-    phases = 6
+    phases = 8
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         host = HOSTS[index % 2]
         if index < 2:
             return self._stores(host, rng)
-        if index < 4:
-            begun, outcome = by_gpu(host, self.device, self.entries, self.pages)
-            due = gpu_sum(host, fetched(host.cycles("gpu_read_rtt")))
-            name, bounds = f"gpu_{host.name}", (due, due)
+        if index < 6:
+            style = list(STYLES)[index // 2 - 1]
+            begun, outcome = by_gpu(host, self.device, STYLES[style], self.entries, self.pages)
+            due = gpu_sum(host, STYLES[style], fetched(host.cycles("gpu_read_rtt")))
+            name, bounds = f"{style}_{host.name}", (due, due)
         else:
             begun, outcome = by_proxy(host, self.device, self.entries, self.pages, warm=int(rng.integers(200, 400)))
             name, bounds = f"proxy_{host.name}", proxy_sum(host, STRAIGHT)
