@@ -100,6 +100,9 @@ module formal_cq_index
     if (op && op_record) assume (!op_retry && !(dut.v2 && queue == op_cqn[QW-1:0] && !link));
     if (dut.v2 && (dut.record2 || dut.retry2)) assume (dut.known2 && dut.waits2);
     if (op && op_record && op_good && op_cqn[QW-1:0] == me && there && !ignore) assume (op_value - known <= ci - known);
+    // a place is free for who waits; those that wait leave in order, the last one is the tail
+    if (of_me && park) assume (waiting < 8'(PLACES));
+    if (of_me && dut.v2 && dut.retry2) assume ((dut.tail2 == place) == (waiting == 8'd1));
     // nothing is asked of a queue that was never set up
     if (!there) assume (!dut.enabled[me]);
   end
@@ -136,6 +139,8 @@ module formal_cq_index
       a_one_outcome : assert (outcomes == 4'(dut.comp));
       if (there) begin
         a_conserved : assert (came == gone + waiting);
+        a_waits : assert (t_waits == (waiting != 0) && waiting <= 8'(PLACES));
+        a_in_order : assert (!(of_me && entry && write) || waiting == 0);
         a_log : assert (log == 5'(LOG));
         a_table : assert (dut.ctx_mem[me][23:0] == first && dut.ctx_mem[me][85] == ignore && dut.ctx_mem[me][91:87] == log);
         if (of_me && dut.known2) begin

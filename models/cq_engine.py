@@ -279,7 +279,7 @@ class Cq(Component):
         while self._failing:
             self._fail(self._failing.pop())
         if counts != (new := tuple(self._counts.values())):
-            self.changes.append((now + 1, new))
+            self.changes.append((now + 1 + self._late["count"], new))
         if alive or op or what or self._stage or self._form or self._decide or self._busy(now):
             self.wake(now + 1)
 

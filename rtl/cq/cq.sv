@@ -178,7 +178,10 @@ module cq
   assign m_axi_rready  = 1'b1;
   wire unused_ok = &{1'b0, m_axi_bid, m_axi_bresp[0], m_axi_rresp[0], m_axi_rlast, index[23:22]};
 
+  // counted a cycle later: a counter is not part of a decision's path
+  logic [7:0] counts;
   always_ff @(posedge clk) begin
+    counts <= rst ? '0 : {write, drop, refuse, ask, over, bad, fired, arm_refused};
     if (rst) begin
       cnt_written     <= '0;
       cnt_dropped     <= '0;
@@ -189,14 +192,14 @@ module cq
       cnt_events      <= '0;
       cnt_arm_refused <= '0;
     end else begin
-      if (write) cnt_written <= cnt_written + 1'b1;
-      if (drop) cnt_dropped <= cnt_dropped + 1'b1;
-      if (refuse) cnt_refused <= cnt_refused + 1'b1;
-      if (ask) cnt_records <= cnt_records + 1'b1;
-      if (over) cnt_overruns <= cnt_overruns + 1'b1;
-      if (bad) cnt_bad_writes <= cnt_bad_writes + 1'b1;
-      if (fired) cnt_events <= cnt_events + 1'b1;
-      if (arm_refused) cnt_arm_refused <= cnt_arm_refused + 1'b1;
+      if (counts[7]) cnt_written <= cnt_written + 1'b1;
+      if (counts[6]) cnt_dropped <= cnt_dropped + 1'b1;
+      if (counts[5]) cnt_refused <= cnt_refused + 1'b1;
+      if (counts[4]) cnt_records <= cnt_records + 1'b1;
+      if (counts[3]) cnt_overruns <= cnt_overruns + 1'b1;
+      if (counts[2]) cnt_bad_writes <= cnt_bad_writes + 1'b1;
+      if (counts[1]) cnt_events <= cnt_events + 1'b1;
+      if (counts[0]) cnt_arm_refused <= cnt_arm_refused + 1'b1;
     end
   end
 

@@ -53,6 +53,8 @@ module cq_event
   logic [21:0] due_mem[CQS];   // deadlines
   logic [21:0] scan_mem[CQS];  // the same, for the scan
   logic [CQS-1:0] enabled, fresh, live, error;
+  logic [CQS-1:0] waits;  // a completion event of the queue is on its way to m_ev
+  wire leaves;  // one leaves
   logic [21:0] now;
 
   always_ff @(posedge clk) begin
@@ -124,6 +126,7 @@ module cq_event
   logic [1:0] kind2;
   logic [QW-1:0] q2;
   logic [23:0] ci2, target2, cqn2;
+  logic error2, waits2;  // error bit and waiting event of the queue, as they are in E2
   logic [21:0] due_at2, deadline2;
   logic [23:0] vis, ls, gap, over;
   logic some, armed, so, due;
@@ -157,9 +160,9 @@ module cq_event
   wire is_armed = arm || armed;
   wire n_so = arm ? so2 : so;
   wire sets = (arm && there) || (done && counts && !due);
-  wire tells = visit && error[q2];
+  wire tells = visit && error2;
   wire fire = is_armed && is_due &&
-      (visit ? !error[q2] && !past[21] : (arm || done) && (!n_over[23] || atonce2));
+      (visit ? !error2 && !past[21] : (arm || done) && (!n_over[23] || atonce2));
   wire n_armed = is_armed && !fire;
   wire n_due = is_due && !fire;
   wire keep = arm || done || visit;
@@ -207,6 +210,8 @@ module cq_event
       atonce2    <= t_period == 0;
       target2    <= ci1 + 24'(t_count);
       due_at2    <= now + 22'd1 + 22'(t_period);
+      error2     <= (error[q1] || (fail && fail_queue == q1) || (bad && bad_first && q2 == q1)) && !(tells && q2 == q1);
+      waits2     <= (waits[q1] || (fired && q2 == q1)) && !(leaves && m_ev_cqn[QW-1:0] == q1);
       deadline2  <= forward ? n_deadline : due_mem[q1];
       {vis, ls, gap, over, some, armed, so, due} <= forward ?
           {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due} :
@@ -215,10 +220,10 @@ module cq_event
   end
 
   // ---- events -----------------------------------------------------------------------------------------------
-  logic [CQS-1:0] waits;  // a completion event of the queue is on its way to m_ev
   wire ev_empty;
   wire ev_take = m_ev_tvalid && m_ev_tready;
-  assign fired = fire && !waits[q2];
+  assign leaves = ev_take && !m_ev_error;
+  assign fired  = fire && !waits2;
   logic v3, error3;
   logic [23:0] cqn3;
   always_ff @(posedge clk) v3 <= !rst && (fired || tells);
@@ -234,7 +239,7 @@ module cq_event
   always_ff @(posedge clk) begin
     if (rst) waits <= '0;
     else begin
-      if (ev_take && !m_ev_error) waits[m_ev_cqn[QW-1:0]] <= 1'b0;
+      if (leaves) waits[m_ev_cqn[QW-1:0]] <= 1'b0;
       if (fired) waits[q2] <= 1'b1;
     end
   end
