@@ -35,8 +35,8 @@ PRODUCERS = Group(
     samples,
     [
         Cover("who", each(*KINDS), points=("producers",), field="shows"),
-        Cover("threads", [Bin("one", 1), Bin("up to 16", range(2, 17)), Bin("more", range(17, 1025))],
-              points=("producers",)),
+        Cover("threads", [Bin("one", 1), Bin("up to 16", range(2, 17)), Bin("more", range(17, 1024)),
+                          Bin("1,024", 1024)], points=("producers",)),
         Cover("left_out", [Bin(x.name, x.name, (ROWS[x.row],)) for x in LITMUS], field="shows"),
         Cover("harmless", [Bin(x.name, x.name, (ROWS[x.row],)) for x in HARMLESS], field="shows"),
         Cover("kept", [Bin("with every step", "kept")], points=("producer_steps",), field="shows"),

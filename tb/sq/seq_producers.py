@@ -17,7 +17,7 @@ from tb.producers.scenes import Scene, play
 from tb.sq.replay import item_of
 from tb.sq.stimulus import SqSequence
 
-KINDS = ("NVSHMEM", "DeepEP", "queues in host memory", "cores", "proxy", "everybody")
+KINDS = ("NVSHMEM", "DeepEP", "queues in host memory", "cores", "proxy", "everybody", "a thousand threads")
 
 
 class ProducerSequence(SqSequence):
@@ -45,7 +45,7 @@ class ProducerSequence(SqSequence):
 class Producers(ProducerSequence):
     """GPU threads in both libraries' order, cores, a proxy, all at once; stalls on every port. No fault."""
 
-    phases = 6
+    phases = 7
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         few = self.entries < 8
@@ -56,6 +56,9 @@ class Producers(ProducerSequence):
             Scene(blocks=0, cores=3, cpu_queues=1 if few else 2, doorbells=10),
             Scene(blocks=0, askers=8),
             Scene(blocks=0, cores=1) if few else Scene(blocks=4, gpu_queues=4, cores=2, cpu_queues=2, askers=4),
+            Scene(blocks=4, threads=32, messages=1, log=6, batch=16)
+            if few
+            else Scene(blocks=32, threads=32, messages=1, gpu_queues=16, log=6, batch=16),
         )
         ready = {}
         if rng.random() < 0.7:
