@@ -33,9 +33,10 @@ class Schedule(SqSequence):
             [5] * many,
             [(1, 16, 100, 255)[i] for i in range(self.some(s, 4))],
         )[index]
-        rounds = 12 if index < 2 else 7
+        few = many < 4  # a table of two: long enough all the same
+        rounds = 100 if few else 12 if index < 2 else 7
         for w in weights:
-            q = s.queue(log=6 if index < 2 else 11, weight=w, shared=False)
+            q = s.queue(log=11 if few or index == 2 else 6, weight=w, shared=False)
         start = max(q.at for q in s.queues)
         for q in s.queues:
             q.at = 1
@@ -71,7 +72,8 @@ class Schedule(SqSequence):
             q.publish()
             q.gpu()
             # its own way, a turn of each big one and one of what else may wait
-            bounds.append((q.at, q.qpn, 40 + sum(b.ctx.weight + 8 for b in big) + 4 * len(small)))
+            pace = 1 + (max(w.rd_latency + w.rd_jitter for w in (s.timing.host, s.timing.gpu)) + 20) / s.tags
+            bounds.append((q.at, q.qpn, 40 + int(pace * sum(b.ctx.weight + 8 for b in big)) + 4 * len(small)))
         s.facts["bounds"] = bounds
         return s.item("schedule3")
 
@@ -112,12 +114,12 @@ class Ways(SqSequence):
 class Errors(SqSequence):
     """Records beyond the ring, unreadable records and blocks: the error, the halt, the entry written again."""
 
-    phases = 12
+    phases = 13
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng, **(delays(rng, 40) if index % 2 else {}))
         healthy = [s.queue(log=8, pi0=-5) for _ in range(self.some(s, 3) - 1)]
-        kinds = (*[self._record] * 6, *[self._blocks] * 4, self._no_record, self._cut_short)
+        kinds = (*[self._record] * 6, *[self._blocks] * 4, self._no_record, self._cut_short, self._stale)
         sick = kinds[index](s, rng, index)
         for q in healthy:  # nobody else is harmed
             for _ in range(20):
@@ -197,6 +199,18 @@ class Errors(SqSequence):
         q.gpu(8)
         q.halted(7)
         return q
+
+    def _stale(self, s: Scene, rng: np.random.Generator, _index: int) -> None:
+        """A doorbell promises blocks that cannot be read; the record does not: nothing happens."""
+        q = s.queue(log=5, pi0=-32, base=HOST + 64 * (LINES - 20))
+        for _ in range(8):
+            q.post(of_blocks(rng, q.pi, q.qpn, 2))
+            q.at += 200
+        q.fill(of_blocks(rng, q.pi, q.qpn, 2))
+        q.publish()
+        q.gpu(q.pi + 6)
+        q.at += 300
+        s.final = {"halted": 0}
 
     def _cut_short(self, s: Scene, rng: np.random.Generator, _index: int) -> Queue:
         """A record goes bad in the middle of a WQE that is published in parts: the error is at its first block."""

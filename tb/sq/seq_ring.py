@@ -67,6 +67,30 @@ class Merge(SqSequence):
         return s.item(f"merge{index}", **(stalls(rng, 0.4) if index > 1 else {}))
 
 
+class Older(SqSequence):
+    """D2, D5: a record that is older than the one seen, but not yet taken, while much is on its way."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        s = self.scene(rng, host=(20, 0), gpu=(20, 0))
+        q = s.queue(log=10, pi0=-100, weight=(4, 64)[index], shared=False)
+        for _ in range(24 if not self.quick else 8):
+            for _ in range(24):
+                q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+            q.publish()
+            q.gpu()
+            q.at += int(rng.integers(35, 60))
+            q.publish(q.pi - int(rng.integers(1, 20)))
+            q.gpu()
+            q.at += int(rng.integers(5, 90))
+            q.publish()
+            q.gpu()
+            q.at += 400
+        s.final = {"halted": 0}
+        return s.item(f"older{index}", m_wr=0.2)
+
+
 class Behind(SqSequence):
     """The record lags the doorbell, and the blocks in the ring are stale until then."""
 
@@ -151,12 +175,25 @@ class Fence(SqSequence):
 
 
 class Edges(SqSequence):
-    """A doorbell in every cycle of another's way, from its store to the idle queue: it is never lost."""
+    """A doorbell in every cycle of another's way, from its store to the idle queue: it is never lost; a BlueFlame store
+    while the queue's last WQE waits for the decoder: it does not overtake."""
 
-    phases = 4
+    phases = 5
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng, host=(8, 0), gpu=(8, 0))
+        if index == 4:
+            q = s.queue(log=11, weight=64)
+            for gap in range(40, 300, 7 if not self.quick else 40):
+                for _ in range(5):
+                    q.fill(good(rng, q.pi, q.qpn, 0x08, inline=200))
+                q.publish()
+                q.gpu()
+                q.at += gap
+                for _ in range(2):
+                    q.post(of_blocks(rng, q.pi, q.qpn, 1), "bf")
+                q.at += 500
+            return s.item("edges4", m_wr=0.12)
         q = s.queue(log=11, weight=(16, 1, 2, 16)[index])
         ahead = (0, 0, 0, 2)[index]  # blocks that the first doorbell does not promise: a turn of their own
         for gap in range(0, 90 if not self.quick else 30):

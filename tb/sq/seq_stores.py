@@ -268,6 +268,7 @@ class Binding(SqSequence):
         for half in HALVES:
             q.gpu(half=half)
             q.store(bytes(64), half + 64, [0])
+            q.store(bytes(4) + (q.qpn << 8).to_bytes(4, "big") + bytes(56), half, [FULL])
             q.store(q.last.raw[:64] if q.last else b"", half, [0xFFFF if half % 0x200 else ones(0, 12)])
         for masks in ([0, FULL], [FULL, 0xFF], [0xFF, FULL], [FULL, 0], [FULL, FULL, FULL]):
             q.store((one.raw * 4)[: 64 * len(masks)], 0x7C0, masks)
