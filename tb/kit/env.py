@@ -19,7 +19,9 @@ def model(ctx: RunContext, phase: PhaseRecords) -> Memory:
     timing: MemoryTiming = phase.item.info["timing"]
     pokes: list[Poke] = phase.item.info["pokes"]
     kernel = Kernel()
-    memory = Memory(kernel, "mem", timing, WINDOWS, phase.item.images.get("mem"), pokes, bool(ctx.param("ANY_ORDER", 0)))
+    memory = Memory(
+        kernel, "mem", timing, WINDOWS, phase.item.images.get("mem"), pokes, bool(ctx.param("ANY_ORDER", 0))
+    )
     aw = [(int(r["cycle"]), (int(r["id"]), int(r["addr"]), int(r["beats"]))) for r in phase.rows["mem_aw.rec"]]
     ar = [(int(r["cycle"]), (int(r["id"]), int(r["addr"]), int(r["beats"]))) for r in phase.rows["mem_ar.rec"]]
     w = [(int(r["cycle"]), (r["data"].tobytes(), int(r["strb"]), bool(r["last"]))) for r in phase.rows["store_w.rec"]]

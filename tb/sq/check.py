@@ -8,8 +8,9 @@ from tb.common.beats import frames_from_beats
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.sq.ports import WR, counters
-from tb.sq.scene import M16, Queue
+from tb.sq.scene import Queue
 from tb.sq.turns import turns
+from tb.sq.wqes import M16
 
 
 def _works(phase: PhaseRecords) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from models import wqe
 from models.protocol import WQE
@@ -14,8 +14,7 @@ from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.sq.coverage_view import HALF, Read, Work, view
 from tb.sq.ports import GPU
-from tb.sq.scene import M16
-from tb.sq.wqes import LONGEST
+from tb.sq.wqes import LONGEST, M16
 
 NAMES = {int(w): w.name for w in WQE}
 INDEXES = 1 << 16
@@ -137,7 +136,7 @@ def turns(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         group = list(run)
         weight = v.queues[number].ctx.weight
         slots = [x.slot for x in group if x.slot >= 0]
-        wrap = any(b < a for a, b in zip(slots, slots[1:], strict=False))
+        wrap = any(b < a for a, b in pairwise(slots))
         yield {"turn": turn_blocks(group, weight), "weight": weight, "wrap": wrap,
                "with_record": group[0].slot < 0 and bool(slots)}  # fmt: skip
 

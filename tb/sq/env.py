@@ -27,10 +27,8 @@ def _side(r: Any) -> int:
 
 def _beats(records: Records) -> list[tuple[int, Beat]]:
     """W beats with all 64 bytes; the strobes are the side band."""
-    return [
-        (int(r["cycle"]), Beat(r["data"].tobytes(), bool(r["flags"] & 1), int.from_bytes(r["keep"].tobytes(), "little")))
-        for r in records
-    ]  # fmt: skip
+    rows = ((r, int.from_bytes(r["keep"].tobytes(), "little")) for r in records)
+    return [(int(r["cycle"]), Beat(r["data"].tobytes(), bool(r["flags"] & 1), strobes)) for r, strobes in rows]
 
 
 def _words(records: Records) -> list[tuple[int, Beat]]:

@@ -136,7 +136,7 @@ class Queue:
         self, posted: Posted, size: int | Sequence[int], order: Iterable[int] | None = None,
         half: int | None = None, gap: int = 0, lost: Iterable[int] = (),
     ) -> None:  # fmt: skip
-        """The WQE in stores of ``size`` bytes each (or of these sizes in turn), in ``order``, without those ``lost``."""
+        """The WQE in stores of ``size`` bytes (or of these sizes in turn), in ``order``, without those ``lost``."""
         half = self.toggle() if half is None else half
         pieces, place, turn = [], 0, 0
         sizes = [size] if isinstance(size, int) else list(size)
@@ -190,8 +190,8 @@ class Scene:
     ) -> None:  # fmt: skip
         self.rng = rng
         self.qps, self.pages, self.tags = (ctx.param(n, d) for n, d in (("QPS", 256), ("PAGES", 64), ("TAGS", 512)))
-        windows = [WindowTiming(rd_latency=lat, rd_jitter=jitter) for lat, jitter in (host, gpu)]
-        self.timing = MemoryTiming(*windows, seed=int(rng.integers(1, 1 << 32)))
+        near, far = (WindowTiming(rd_latency=late, rd_jitter=jitter) for late, jitter in (host, gpu))
+        self.timing = MemoryTiming(near, far, seed=int(rng.integers(1, 1 << 32)))
         self.rest = rest or 300 + 4 * max(sum(host), sum(gpu))
         self.queues: list[Queue] = []
         self.arms: list[tuple[int, bytes]] = []
@@ -238,7 +238,7 @@ class Scene:
         gpu: bool | None = None, at: int = 0, shared: bool = True, base: int | None = None, dbr: int | None = None,
         entry: int | None = None,
     ) -> Queue:  # fmt: skip
-        """A queue of 2^``log`` blocks at a place of its own; its entry is written at ``at``, or as soon as it can be."""
+        """A queue of 2^``log`` blocks at a place of its own; its entry is written at ``at``, or as soon as possible."""
         rng = self.rng
         entry = self._numbers.pop() if entry is None else entry
         where = bool(rng.integers(2)) if gpu is None else gpu

@@ -63,7 +63,7 @@ class Kinds(SqSequence):
             if len(s.queues) == s.qps:
                 break
             q = s.queue(log=8, pi0=-20)
-            for n in range(0, max_sges(op) + 1 if op not in (WQE.NOP, WQE.ATOMIC_CS, WQE.ATOMIC_FA) else 8):
+            for n in range(max_sges(op) + 1 if op not in (WQE.NOP, WQE.ATOMIC_CS, WQE.ATOMIC_FA) else 8):
                 one = q.fill(good(rng, q.pi, q.qpn, op, sges=n))
                 q.publish()
                 if index == 1:

@@ -98,7 +98,6 @@ class Ways(SqSequence):
         low = (1, 0.2, 0.3, 0.5)[index]
         return s.item(f"ways{index}", **({} if index == 0 else stalls(rng, low)))
 
-
     def _full(self, rng: np.random.Generator) -> PhaseItem:
         """Answers so late that every place of the reorder ring is in use."""
         s = self.scene(rng, host=(700, 80), gpu=(600, 10))

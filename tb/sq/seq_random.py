@@ -54,7 +54,9 @@ class RandomProducers(SqSequence):
         elif dice < 0.45 and carried:
             order = rng.permutation(16).tolist() if rng.random() < 0.5 else range(16)
             lost = []
-            if rng.random() < 0.2 and len(q.halves) > 1:  # not used again: what is left there may be joined to a later WQE
+            if (
+                rng.random() < 0.2 and len(q.halves) > 1
+            ):  # not used again: what is left there may be joined to a later WQE
                 half, lost = q.halves.pop(), [int(rng.integers(16))]
             q.parts(last, int(rng.choice([16, 32, 64])), order, half=half, lost=lost, gap=int(rng.integers(0, 3)))
         elif dice < 0.65:

@@ -196,7 +196,7 @@ class Edges(SqSequence):
             return s.item("edges4", m_wr=0.12)
         q = s.queue(log=11, weight=(16, 1, 2, 16)[index])
         ahead = (0, 0, 0, 2)[index]  # blocks that the first doorbell does not promise: a turn of their own
-        for gap in range(0, 90 if not self.quick else 30):
+        for gap in range(90 if not self.quick else 30):
             for _ in range(1 + index % 3 + ahead):
                 q.fill(of_blocks(rng, q.pi, q.qpn, 1))
             q.publish()

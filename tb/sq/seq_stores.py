@@ -192,7 +192,7 @@ class Torn(SqSequence):
                 q.at = due + 60
 
     def _rubbish(self, s: Scene, rng: np.random.Generator) -> None:
-        """Parts of bytes here and there, bursts over several halves, doubled parts, halves of two WQEs that make one."""
+        """Parts of bytes here and there, bursts over several halves, doubled parts, two WQEs that make one."""
         s.lawful = False
         queues = [s.queue(log=9, pi0=-30, page=i) for i in range(self.some(s, 5))]
         for turn in range(60):
@@ -290,7 +290,9 @@ class Binding(SqSequence):
                 q.post(of_blocks(rng, q.pi, q.qpn, 1 + turn % 4), str(rng.choice(["bf", "gpu", "cpu"])))
                 q.at += 250
             s.store(q.at + 4, q.page + 1, HALVES[0], q.last.raw if q.last else b"", None)
-            q.again(q.at + 30, page=(q.page + 1) % s.pages, weight=int(rng.integers(256)), pi0=int(rng.integers(1 << 16)))
+            q.again(
+                q.at + 30, page=(q.page + 1) % s.pages, weight=int(rng.integers(256)), pi0=int(rng.integers(1 << 16))
+            )
             q.publish(delay=0)
             s.store(q.at + 6, stranger, HALVES[0], bytes(3) + bytes([0]) + (q.qpn << 8).to_bytes(4, "big"), [0xFF])
             stranger = q.page

@@ -50,7 +50,9 @@ class FetchRate(SqSequence):
         late = [(spec().cycles(f"host.pcie.{n}"), 10) for n in ("read_rtt", "gpu_read_rtt")]
         s = self.scene(rng, host=late[0], gpu=late[1])
         count = SIZES[producers]
-        queues = [s.queue(log=12 if many == 1 else 9 if many < 100 else 5, weight=WEIGHT) for _ in range(self.some(s, many))]
+        queues = [
+            s.queue(log=12 if many == 1 else 9 if many < 100 else 5, weight=WEIGHT) for _ in range(self.some(s, many))
+        ]
         start = max(q.at for q in queues) + 5
         gap = max(1.0, PACE / producers)
         batch = BATCH if producers > 1 else 1

@@ -36,7 +36,7 @@ class SqSequence(PhaseSequence):
 
     def some(self, scene: Scene, most: int) -> int:
         """Queues of a scene: as many as asked for, as the table holds."""
-        return min(most, scene.qps)
+        return min(most, int(scene.qps))
 
 
 def delays(rng: np.random.Generator, most: int = 120) -> dict[str, tuple[int, int]]:

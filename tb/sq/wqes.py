@@ -159,6 +159,7 @@ def of_blocks(rng: np.random.Generator, index: int, qpn: int, blocks: int) -> Po
 
 # -- malformed ------------------------------------------------------------------------------------
 
+
 def _some(rng: np.random.Generator, index: int, qpn: int, *ops: int) -> Posted:
     return good(rng, index, qpn, int(rng.choice(ops or INLINES)), inline=int(rng.integers(0, 100)))
 
