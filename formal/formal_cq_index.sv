@@ -26,7 +26,7 @@ module formal_cq_index
     input wire                      op_with,    /// with record
     input wire [$clog2(PLACES)-1:0] op_place,   /// place
     input wire [23:0]               op_cqn,     /// queue
-    input wire [23:0]               op_value,   /// consumer index
+    input wire [23:0]               op_value,   /// distance from the consumer index to pi
     input wire                      op_good,    /// it could be read
     input wire [$clog2(PLACES)-1:0] slot,       /// the lowest free place
     input wire                      bad,        /// a write failed
@@ -89,7 +89,6 @@ module formal_cq_index
     end
   end
 
-  wire [23:0] known = t_pi - t_used;  // consumer index as the block knows it
   always_comb begin
     if (ctx_we) assume (w.log == 5'(LOG));
     if (ctx_we) assume (!(op && op_cqn[QW-1:0] == ctx_addr) && !(dut.v2 && queue == ctx_addr));
@@ -99,7 +98,7 @@ module formal_cq_index
     if (op && (op_record || op_retry)) assume (dut.enabled[op_cqn[QW-1:0]] && dut.t_cqn == op_cqn);
     if (op && op_record) assume (!op_retry && !(dut.v2 && queue == op_cqn[QW-1:0] && !link));
     if (dut.v2 && (dut.record2 || dut.retry2)) assume (dut.known2 && dut.waits2);
-    if (op && op_record && op_good && op_cqn[QW-1:0] == me && there && !ignore) assume (op_value - known <= ci - known);
+    if (op && op_record && op_good && op_cqn[QW-1:0] == me && there && !ignore) assume (op_value <= t_used && op_value >= unread);
     // a place is free for who waits; those that wait leave in order, the last one is the tail
     if (of_me && park) assume (waiting < 8'(PLACES));
     if (of_me && dut.v2 && dut.retry2) assume ((dut.tail2 == place) == (waiting == 8'd1));

@@ -159,7 +159,7 @@ class Cq(Component):
         # inputs; each FIFO's items with the cycle from which on they are at its head
         self._in: Fifo[CqIn] = Fifo(late["fifo"], self._in_depth, f"{name}.in")
         self._in.consumer = self
-        self._records: Fifo[Op] = Fifo(late["fifo"], self._places, f"{name}.records")
+        self._records: Fifo[Op] = Fifo(late["record"] + late["fifo"], self._places, f"{name}.records")
         self._records.consumer = self
         self._b: Fifo[bool] = Fifo(late["fifo"], self._b_depth, f"{name}.b")
         self._b.consumer = self

@@ -149,7 +149,7 @@ module cq
       .op_value(value1), .op_good(good1), .*);
 
   cq_lot #(.PLACES(CQ_WAITING)) u_lot (
-      .park_data(data2), .ask_dbr(dbr), .used(lot_used), .rec_take(rec_valid), .r_error(m_axi_rresp[1]), .*);
+      .park_data(data2), .ask_dbr(dbr), .ask_pi(index), .used(lot_used), .rec_take(rec_valid), .r_error(m_axi_rresp[1]), .*);
 
   // ---- C3, writes, events -----------------------------------------------------------------------------------
   wire [QW-1:0] b_queue;

@@ -26,7 +26,7 @@ module cq_index
     input  wire                 op_with,    /// a RETRY with record
     input  wire [PW-1:0]        op_place,   /// place of RECORD and RETRY
     input  wire [23:0]          op_cqn,     /// queue
-    input  wire [23:0]          op_value,   /// a RECORD's consumer index
+    input  wire [23:0]          op_value,   /// a RECORD's distance from its consumer index to pi
     input  wire                 op_good,    /// it could be read
     input  wire [PW-1:0]        slot,       /// the lowest free place
     input  wire                 bad,        /// a write failed (E2)
@@ -154,8 +154,7 @@ module cq_index
       base    <= t_base;
       dbr     <= t_dbr;
       dead2   <= failed[q1] || (over && queue == q1) || (bad && bad_queue == q1);
-      // nothing of a queue is written between the read of its record and the RECORD, so no forwarding here
-      value2  <= m_pi - op_value;
+      value2  <= op_value;
       {pi2, used2, waits2, tail2} <= forward ? {n_pi, n_used, n_waits, n_tail} : {m_pi, m_used, m_waits, m_tail};
     end
   end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lot: completions of queues that look full wait here for the doorbell record, in order in each queue
 // (rules L1 to L4 of docs/cq.md). A place's number is the ARID of its read. `try` says that a place is to be tried again.
-// Latency: asked at C2 in cycle c, at AR from c + 1; R at c, at the head of the record FIFO from c + 1.
+// Latency: asked at C2 in cycle c, at AR from c + 1; R at c, at the head of the record FIFO from c + 2.
 `default_nettype none
 `include "microhop_assert.svh"
 
@@ -19,6 +19,7 @@ module cq_lot
     input  wire [PW-1:0]      tail,          /// last place of its queue
     input  wire               ask,           /// C2: a record is to be read
     input  wire [60:0]        ask_dbr,       /// its address, in 8 bytes
+    input  wire [23:0]        ask_pi,        /// next index of the queue, which writes nothing until the record is there
     input  wire               free,          /// C2: `place` is free
     input  wire               follow,        /// C2: the one behind it is to be tried
     input  wire [PW-1:0]      place,         /// C2: place of the operation
@@ -32,7 +33,7 @@ module cq_lot
     output wire               rec_valid,     /// a record came
     output wire [PW-1:0]      rec_place,     /// for this place
     output wire               rec_good,      /// it could be read
-    output wire [23:0]        rec_value,     /// consumer index
+    output wire [23:0]        rec_value,     /// distance from its consumer index to the next index
     output wire [23:0]        rec_cqn,       /// of this queue
     input  wire               rec_take,      /// C0: it is taken
     output wire [PW-1:0]      m_axi_arid,    /// place
@@ -49,6 +50,7 @@ module cq_lot
   logic [PW:0] count;
   logic [PW-1:0] next[PLACES];
   logic [2:0] part[PLACES];  // where in its line the record is
+  logic [23:0] pi[PLACES];  // next index of the queue that asked
   logic [CQ_IN_W-1:0] data[PLACES];
 
   wire ar_empty, rec_empty;
@@ -94,6 +96,7 @@ module cq_lot
     if (park) data[slot] <= park_data;
     if (link) next[tail] <= slot;
     if (ask) part[who] <= ask_dbr[2:0];
+    if (ask) pi[who] <= ask_pi;
   end
 
   sync_fifo #(.WIDTH(PW + 58), .DEPTH(PLACES)) u_ar (
@@ -104,9 +107,23 @@ module cq_lot
 
   wire [2:0] at = part[m_axi_rid];
   wire [31:0] word = m_axi_rdata[64*at+:32];
+
+  // a register, then the distance to the next index
+  logic r_valid, r_good;
+  logic [PW-1:0] r_place;
+  logic [23:0] r_pi, r_ci;
+  always_ff @(posedge clk) r_valid <= m_axi_rvalid && !rst;
+  always_ff @(posedge clk) begin
+    if (m_axi_rvalid) begin
+      r_place <= m_axi_rid;
+      r_good  <= !r_error;
+      r_pi    <= pi[m_axi_rid];
+      r_ci    <= {word[15:8], word[23:16], word[31:24]};
+    end
+  end
+  wire [23:0] ahead = r_pi - r_ci;
   sync_fifo #(.WIDTH(PW + 25), .DEPTH(PLACES)) u_rec (
-      .clk(clk), .rst(rst), .wr_en(m_axi_rvalid),
-      .wr_data({m_axi_rid, !r_error, word[15:8], word[23:16], word[31:24]}), .rd_en(rec_take),
+      .clk(clk), .rst(rst), .wr_en(r_valid), .wr_data({r_place, r_good, ahead}), .rd_en(rec_take),
       .rd_data({rec_place, rec_good, rec_value}), .empty(rec_empty), .count());
   assign rec_valid = !rec_empty;
 

@@ -44,7 +44,7 @@ module tb_cq
   logic [31:0] cnt_written, cnt_dropped, cnt_refused, cnt_records, cnt_overruns, cnt_bad_writes, cnt_events;
   logic [31:0] cnt_arm_refused;
   wire unused_ok = &{
-      1'b0, cq_last, cq_keep, cq_data, ctx_last, ctx_keep, ctx_word, ctx_side[CQ_CTX_W+9:CQ_CTX_W+QW], arm_last, arm_keep,
+      1'b0, cq_last, cq_keep, cq_data, ctx_last, ctx_keep, ctx_word, ctx_side, arm_last, arm_keep,
       arm_word};
 
   tb_ctl #(.N_PLAYERS(4)) u_ctl (

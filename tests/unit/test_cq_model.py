@@ -128,9 +128,9 @@ def test_full_ring_reads_the_record_and_goes_on():
     rig.put(10)
     rig.put(11)
     rig.run()
-    # full in C2 at 15; AR 16, R 36, record FIFO 37, RETRY 38, C1, C2, C3, AW 42
+    # full in C2 at 15; AR 16, R 36, register 37, record FIFO 38, RETRY 39, C1, C2, C3, AW 43
     assert cycles(rig.ar) == [16]
-    assert cycles(rig.aw) == [16, 42]
+    assert cycles(rig.aw) == [16, 43]
     assert rig.counts()["overruns"] == 0
 
 
@@ -164,8 +164,8 @@ def test_those_that_wait_keep_their_order_and_let_others_pass():
     own = [(c, cqe.parse(w.data).wqe_counter) for c, w in rig.aw.taken if w.addr < 0x9000]
     other = [(c, cqe.parse(w.data).wqe_counter) for c, w in rig.aw.taken if w.addr >= 0x9000]
     assert other == [(17, 0), (19, 1), (21, 2), (23, 3)]
-    # full in C2 at 18, AR 19, R 39, AW 45; the next of the queue 3 later
-    assert own == [(16, 0), (18, 1), (45, 2), (48, 3)]
+    # full in C2 at 18, AR 19, R 39, AW 46; the next of the queue 3 later
+    assert own == [(16, 0), (18, 1), (46, 2), (49, 3)]
 
 
 def test_a_full_lot_holds_up_everybody_until_a_place_is_free():
