@@ -178,14 +178,16 @@ class Edges(SqSequence):
     """A doorbell in every cycle of another's way, from its store to the idle queue: it is never lost; a BlueFlame store
     while the queue's last WQE waits for the decoder: it does not overtake."""
 
-    phases = 5
+    phases = 6
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        if index == 5:
+            return self._between(rng)
         s = self.scene(rng, host=(8, 0), gpu=(8, 0))
         if index == 4:
             q = s.queue(log=11, weight=64)
-            for gap in range(40, 300, 7 if not self.quick else 40):
-                for _ in range(5):
+            for gap in range(40, 420, 9 if not self.quick else 40):
+                for _ in range(8):
                     q.fill(good(rng, q.pi, q.qpn, 0x08, inline=200))
                 q.publish()
                 q.gpu()
@@ -202,9 +204,34 @@ class Edges(SqSequence):
             q.publish()
             q.gpu(q.pi - ahead)
             q.at += gap
-            q.fill(of_blocks(rng, q.pi, q.qpn, 1))
-            q.publish()
-            q.gpu()
-            q.at += 130
-        s.final = {"doorbells": 2 * (90 if not self.quick else 30), "halted": 0}
+            for wait in (12, 130):  # the next one while that one's turn is under way
+                q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+                q.publish()
+                q.gpu()
+                q.at += wait
+        s.final = {"doorbells": 3 * (90 if not self.quick else 30), "halted": 0}
         return s.item(f"edges{index}")
+
+    def _between(self, rng: np.random.Generator) -> PhaseItem:
+        """A turn between a hint's blocks and their record: what was asked for beyond the published index is kept."""
+        s = self.scene(rng, host=(34, 0), gpu=(34, 0))
+        q = s.queue(log=11, pi0=-50, weight=2)
+        for trial in range(64 if not self.quick else 12):
+            first = q.pi
+            for _ in range(16):
+                q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+            q.publish(delay=0)
+            start = q.at
+            q.gpu(first + 1)
+            for _ in range(4):
+                q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+            q.publish(delay=110 + trial % 5)
+            q.at = start + 48 + trial % 8
+            q.gpu(first + 16)
+            q.at = start + 76 + trial // 8
+            q.gpu()
+            q.at += 300
+            q.gpu()
+            q.at += 200
+        s.final = {"halted": 0}
+        return s.item("edges5")
