@@ -57,6 +57,8 @@ class Queue:
     gap: int = 0  # dist(ci of the arm, vis)
     due: bool = False
     deadline: int = 0
+    seen_live: bool = False  # as the scan sees it
+    seen_deadline: int = 0
     error_bit: bool = False
     told: bool = False  # a completion event waits
     left: int | None = None  # cycle in which it left
@@ -177,6 +179,7 @@ class Cq(Component):
         self._x1: _Sample | None = None
         self._sampled: _Sample | None = None
         self._issue: tuple[int, bool, bool, int | None] = (-1, False, False, None)  # cycle; room, places, place to try
+        self._shown: deque[tuple[int, Queue, bool, int]] = deque()  # cycle of E2; what the scan sees later
         self._failing: list[Queue] = []  # put into error by C2 of this cycle
         self._ticked = -1
         self._counts = dict.fromkeys(self.COUNTERS, 0)
@@ -287,6 +290,7 @@ class Cq(Component):
         """Something may happen by itself."""
         return (
             self._x1 is not None
+            or bool(self._shown)
             or self._sampled is not None
             or any(p is not None and p.again for p in self._lot)
             or any(q.live or q.error_bit for q in self.queues.values())
@@ -314,8 +318,12 @@ class Cq(Component):
         places = sum(p is not None for p in self._lot) + entries < self._places
         again = next((i for i, p in enumerate(self._lot) if p is not None and p.again), None)
         self._issue = (now, room, places, again)
+        while self._shown and self._shown[0][0] < now - 1:
+            _, of, live, deadline = self._shown.popleft()
+            of.seen_live, of.seen_deadline = live, deadline
         q = self.queues.get(self._scan)
-        self._sampled = _Sample(self._scan, q.error_bit, q.live, q.deadline) if q and (q.error_bit or q.live) else None
+        seen = q is not None and (q.error_bit or q.seen_live)
+        self._sampled = _Sample(self._scan, q.error_bit, q.seen_live, q.seen_deadline) if q and seen else None
 
     def _pick(self, at: int) -> bool:
         """C0 of cycle ``at`` (I3), and H."""
@@ -474,6 +482,7 @@ class Cq(Component):
                 self.ev.push(now, Event(q.ctx.cqn, 1))
             elif q.live and now >= q.deadline:
                 self._send(now, q)
+        self._shown.append((now, q, q.live, q.deadline))
 
     @staticmethod
     def _see(now: int, q: Queue, solicited: bool) -> None:

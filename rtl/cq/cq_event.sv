@@ -169,10 +169,27 @@ module cq_event
   wire forward = keep && q2 == q1;
   wire [21:0] n_deadline = sets ? due_at2 : deadline2;
 
+  // What the scan looks at follows a cycle later: a decision does not have to reach every queue's bit.
+  logic keep3, sets3, live3;
+  logic [QW-1:0] q3;
+  logic [21:0] due_at3;
+
   always_ff @(posedge clk) begin
     if (keep) st_mem[q2] <= {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due};
     if (sets) due_mem[q2] <= due_at2;
-    if (sets) scan_mem[q2] <= due_at2;
+    if (sets3) scan_mem[q3] <= due_at3;
+  end
+
+  always_ff @(posedge clk) begin
+    keep3 <= keep && !rst;
+    sets3 <= sets && !rst;
+  end
+  always_ff @(posedge clk) begin
+    if (keep) begin
+      q3      <= q2;
+      live3   <= n_armed && n_due;
+      due_at3 <= due_at2;
+    end
   end
 
   always_ff @(posedge clk) begin
@@ -185,7 +202,7 @@ module cq_event
     end else begin
       v2 <= v1;
       if (keep) fresh[q2] <= 1'b0;
-      if (keep) live[q2] <= n_armed && n_due;
+      if (keep3) live[q3] <= live3;
       if (tells) error[q2] <= 1'b0;
       if (fail) error[fail_queue] <= 1'b1;
       if (bad && bad_first) error[q2] <= 1'b1;
@@ -245,7 +262,8 @@ module cq_event
   end
 
   // T2: a queue that begins anew has nothing inside.
-  `MH_ASSERT(a_idle, !(ctx_we && (error[ctx_addr] || waits[ctx_addr] || (v2 && keep && q2 == ctx_addr) ||
+  `MH_ASSERT(a_idle, !(ctx_we && (error[ctx_addr] || (keep3 && live3 && q3 == ctx_addr) ||
+                                  waits[ctx_addr] || (v2 && keep && q2 == ctx_addr) ||
                                   (v1 && kind1 != ARM && q1 == ctx_addr))))
   // due without armed would fire for nobody.
   `MH_ASSERT(a_due, !(v2 && keep && due && !armed))
