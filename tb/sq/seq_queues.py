@@ -33,10 +33,11 @@ class Schedule(SqSequence):
             [5] * many,
             [(1, 16, 100, 255)[i] for i in range(self.some(s, 4))],
         )[index]
-        few = many < 4  # a table of two: long enough all the same
-        rounds = 100 if few else 12 if index < 2 else 7
+        # turns enough for the stretch to be judged, however few the queues
+        rounds = 100 if many < 4 else 7 if index == 2 else 30 if many < 64 else 12
+        log = 11 if many < 4 or index == 2 else 8 if many < 64 else 6
         for w in weights:
-            q = s.queue(log=11 if few or index == 2 else 6, weight=w, shared=False)
+            s.queue(log=log, weight=w, shared=False)
         start = max(q.at for q in s.queues)
         for q in s.queues:
             q.at = 1
