@@ -23,12 +23,14 @@ class Cqe(NamedTuple):
     syndrome: int = 0
     send_opcode: int = 0
     se: int = 0
+    vendor: int = 0
 
     def pack(self) -> bytes:
         """The 64 bytes."""
         out = bytearray(SIZE)
         out[36:40] = self.imm.to_bytes(4, "big")
         out[44:48] = self.byte_cnt.to_bytes(4, "big")
+        out[54] = self.vendor
         out[55] = self.syndrome
         out[56:60] = (self.send_opcode << 24 | self.qpn).to_bytes(4, "big")
         out[60:62] = self.wqe_counter.to_bytes(2, "big")
@@ -48,6 +50,7 @@ def parse(raw: bytes) -> Cqe:
         opcode=raw[63] >> 4, qpn=word & 0xFFFFFF, wqe_counter=int.from_bytes(raw[60:62], "big"), owner=raw[63] & 1,
         byte_cnt=int.from_bytes(raw[44:48], "big"), imm=int.from_bytes(raw[36:40], "big"),
         syndrome=raw[55], send_opcode=word >> 24, se=raw[63] >> 1 & 1,
+        vendor=raw[54],
     )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Golden model of the memory behind a NIC's AXI4 port: host and GPU window, delays, everything in order.
+"""Golden model of the memory behind a NIC's AXI4 port: host and GPU window, delays, in order or (reads) not.
 
 Rules (those of the bench's memory, tb/hdl/axi_mem.sv):
 
@@ -8,12 +8,15 @@ Rules (those of the bench's memory, tb/hdl/axi_mem.sv):
 - B is offered at max(a of the last beat + wr_resp + jitter, previous B's transfer + 1).
 - R beat i of a burst is offered at max(cycle of AR + rd_latency + jitter + i, previous R's transfer + 1) and
   shows what became visible before that cycle.
+- ``any_order``: bursts of one beat only; each read has a due cycle of its own, cycle of AR + rd_latency + jitter, and
+  whenever R is free the one with the smallest (due cycle, order of AR) is offered, in its due cycle at the soonest.
 - An address in no window uses the host's delays, reads zeros, writes nothing, answers DECERR.
 - ``pokes`` (another agent's writes) become visible at their cycle, before the port's own of that cycle.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -116,10 +119,11 @@ class Memory(Component):
 
     def __init__(
         self, kernel: Kernel, name: str, timing: MemoryTiming, windows: Windows | None = None,
-        image: Mapping[int, bytes] | None = None, pokes: Iterable[Poke] = (),
+        image: Mapping[int, bytes] | None = None, pokes: Iterable[Poke] = (), any_order: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(kernel, name)
         self.timing = timing
+        self.any_order = any_order
         self.windows = windows or Windows()
         self._lines: dict[int, bytes] = {}
         for addr, data in (image or {}).items():
@@ -136,6 +140,7 @@ class Memory(Component):
         self._rng_r = timing.seed ^ 0x9E3779B9
         self._b_queue: deque[tuple[int, Response]] = deque()
         self._r_queue: deque[tuple[int, int, int, bool]] = deque()  # own cycle, id, addr, last
+        self._due: list[tuple[int, int, int, int]] = []  # heap: due cycle, order of AR, id, addr
         self.b: _Output[Response] = _Output(f"{name}.b")
         self.r: _Output[ReadBeat] = _Output(f"{name}.r")
         self.b.popped, self.r.popped = self._b_popped, self._r_popped
@@ -163,9 +168,23 @@ class Memory(Component):
         self._rng_r = _xorshift(self._rng_r)
         own = now + delays.rd_latency + self._rng_r % (delays.rd_jitter + 1)
         base = addr & ~(LINE - 1)
-        for i in range(beats):
+        if self.any_order:
+            if beats != 1:
+                raise ValueError(f"{self.name}: a read of {beats} beats at cycle {now}; allowed with any_order: 1")
+            heapq.heappush(self._due, (own, len(self.ar_log), ident, base))
+        for i in range(0 if self.any_order else beats):
             self._r_queue.append((own + i, ident, base + i * LINE, i == beats - 1))
         self._offer_r(now)
+
+    def poke(self, poke: Poke) -> None:
+        """Another agent will write: at a later cycle than the present one."""
+        at = next((i for i, p in enumerate(self._pokes) if p.cycle > poke.cycle), len(self._pokes))
+        self._pokes.insert(at, poke)
+
+    def peek(self, now: int, addr: int) -> bytes:
+        """The line of ``addr`` as it is in cycle ``now``, not before one that was looked at."""
+        self._settle(now)
+        return self._lines.get(addr & ~(LINE - 1), bytes(LINE))
 
     def read(self, addr: int, size: int) -> bytes:
         """Bytes as they are after every write so far has become visible."""
@@ -252,18 +271,23 @@ class Memory(Component):
                 self.wake(self._b_queue[0][0] - 1)
 
     def _offer_r(self, now: int) -> None:
-        if self._r_queue and not len(self.r):
-            own, ident, addr, last = self._r_queue[0]
-            if own > now + 1:
-                self.wake(own - 1)
-                return
-            self._r_queue.popleft()
-            self._settle(now)
-            if self._mapped(addr):
-                beat = ReadBeat(ident, last, OKAY, self._lines.get(addr, bytes(LINE)))
-            else:
-                beat = ReadBeat(ident, last, DECERR, bytes(LINE))
-            self.r.push(now, beat)
+        queue = self._due if self.any_order else self._r_queue
+        if not queue or len(self.r):
+            return
+        if queue[0][0] > now + 1:
+            self.wake(queue[0][0] - 1)
+            return
+        if self.any_order:
+            _, _, ident, addr = heapq.heappop(self._due)
+            last = True
+        else:
+            _, ident, addr, last = self._r_queue.popleft()
+        self._settle(now)
+        if self._mapped(addr):
+            beat = ReadBeat(ident, last, OKAY, self._lines.get(addr, bytes(LINE)))
+        else:
+            beat = ReadBeat(ident, last, DECERR, bytes(LINE))
+        self.r.push(now, beat)
 
     def _b_popped(self, now: int, item: Response) -> None:
         self.b_log.append((now, item))

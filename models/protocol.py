@@ -36,10 +36,14 @@ class WQE(IntEnum):
     """mlx5 send work queue entry, opcode field (rdma-core providers/mlx5)."""
 
     NOP = 0x00
+    SEND_INVAL = 0x01
     WRITE = 0x08
     WRITE_IMM = 0x09
     SEND = 0x0A
     SEND_IMM = 0x0B
+    READ = 0x10
+    ATOMIC_CS = 0x11
+    ATOMIC_FA = 0x12
 
 
 class SYN(IntEnum):
@@ -283,6 +287,148 @@ class DoorbellCfg(Bundle):
     sq_log: int = 0
     dbr_addr: int = 0
     ci0: int = 0
+
+
+@dataclass(slots=True)
+class SqCtx(Bundle):
+    """A send queue's entry in the table (docs/sq.md, C1).
+
+    enable (1 bits): queue accepts doorbells
+    qpn (24 bits): queue pair number; its entry is this modulo the table's size
+    page (12 bits): UAR page that may ring it
+    weight (8 bits): blocks a turn, 0 counts as 1
+    sq_base (64 bits): address of the ring, 64-byte aligned, host or GPU memory
+    sq_log (4 bits): log2 of the ring's size in blocks, 0..15
+    dbr_addr (64 bits): address of the doorbell record (8 bytes; word 1 is the send counter), 8-byte aligned
+    pi0 (16 bits): first index
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("enable", 1), ("qpn", 24), ("page", 12), ("weight", 8), ("sq_base", 64), ("sq_log", 4), ("dbr_addr", 64), ("pi0", 16),)
+    # fmt: on
+    enable: int = 0
+    qpn: int = 0
+    page: int = 0
+    weight: int = 0
+    sq_base: int = 0
+    sq_log: int = 0
+    dbr_addr: int = 0
+    pi0: int = 0
+
+
+@dataclass(slots=True)
+class SqWr(Bundle):
+    """A decoded work request, beside its beats (docs/sq.md, W1 to W6).
+
+    qpn (24 bits): queue pair number
+    opcode (8 bits): mlx5 opcode
+    wqe_index (16 bits): index of its first block, modulo 2^16
+    blocks (3 bits): its blocks, 1..4; 0 in an error
+    error (8 bits): completion syndrome of a malformed WQE; 0: well formed
+    fence (3 bits): fence mode, fm_ce_se 7:5
+    ce (2 bits): completion mode, fm_ce_se 3:2
+    se (1 bits): solicited event
+    is_inline (1 bits): the beats carry the data
+    sges (4 bits): data pointers; two and more are in the beats
+    imm (32 bits): immediate data or key to invalidate, first byte on the wire in bits 31:24
+    raddr (64 bits): remote address
+    rkey (32 bits): remote key
+    length (32 bits): message bytes
+    laddr (64 bits): local address of the first pointer
+    lkey (32 bits): local key of the first pointer
+    swap_add (64 bits): atomic: value to swap in or to add
+    compare (64 bits): atomic: value to compare with
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("qpn", 24), ("opcode", 8), ("wqe_index", 16), ("blocks", 3), ("error", 8), ("fence", 3), ("ce", 2), ("se", 1), ("is_inline", 1), ("sges", 4), ("imm", 32), ("raddr", 64), ("rkey", 32), ("length", 32), ("laddr", 64), ("lkey", 32), ("swap_add", 64), ("compare", 64),)
+    # fmt: on
+    qpn: int = 0
+    opcode: int = 0
+    wqe_index: int = 0
+    blocks: int = 0
+    error: int = 0
+    fence: int = 0
+    ce: int = 0
+    se: int = 0
+    is_inline: int = 0
+    sges: int = 0
+    imm: int = 0
+    raddr: int = 0
+    rkey: int = 0
+    length: int = 0
+    laddr: int = 0
+    lkey: int = 0
+    swap_add: int = 0
+    compare: int = 0
+
+
+@dataclass(slots=True)
+class CqCtx(Bundle):
+    """A completion queue's entry in the table (docs/cq.md, T1).
+
+    enable (1 bits): queue takes completions
+    cqn (24 bits): completion queue number; its entry is this modulo the table's size
+    page (12 bits): UAR page that may arm it
+    base (64 bits): address of the ring, 64-byte aligned
+    log (5 bits): log2 of the ring's size in entries, 0..22
+    collapsed (1 bits): every entry goes to the first slot
+    ignore_overrun (1 bits): the consumer index is never looked at
+    dbr_addr (64 bits): address of the doorbell record (8 bytes; word 0 is the consumer index), 8-byte aligned
+    pi0 (24 bits): first index, of producer and consumer
+    mod_count (16 bits): moderation: entries that make an event at once; 0 counts as 1
+    mod_period (20 bits): moderation: cycles after which fewer make one; 0: no waiting
+    events (1 bits): it may be armed
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("enable", 1), ("cqn", 24), ("page", 12), ("base", 64), ("log", 5), ("collapsed", 1), ("ignore_overrun", 1), ("dbr_addr", 64), ("pi0", 24), ("mod_count", 16), ("mod_period", 20), ("events", 1),)
+    # fmt: on
+    enable: int = 0
+    cqn: int = 0
+    page: int = 0
+    base: int = 0
+    log: int = 0
+    collapsed: int = 0
+    ignore_overrun: int = 0
+    dbr_addr: int = 0
+    pi0: int = 0
+    mod_count: int = 0
+    mod_period: int = 0
+    events: int = 0
+
+
+@dataclass(slots=True)
+class CqIn(Bundle):
+    """A completion as the transport gives it (docs/cq.md, W2).
+
+    cqn (24 bits): completion queue number
+    qpn (24 bits): queue pair number
+    opcode (4 bits): CQE_*
+    send_opcode (8 bits): mlx5 opcode of the request, 0 at a responder
+    wqe_counter (16 bits): index of the WQE
+    byte_cnt (32 bits): bytes
+    imm (32 bits): immediate data or invalidated key, first byte on the wire in bits 31:24
+    se (1 bits): solicited event
+    syndrome (8 bits): of an error
+    vendor (8 bits): vendor syndrome of an error
+    barrier (16 bits): number of the last DMA write burst issued before it, modulo 2^16
+    """
+
+    # fmt: off
+    WIDTHS: ClassVar[tuple[tuple[str, int], ...]] = (("cqn", 24), ("qpn", 24), ("opcode", 4), ("send_opcode", 8), ("wqe_counter", 16), ("byte_cnt", 32), ("imm", 32), ("se", 1), ("syndrome", 8), ("vendor", 8), ("barrier", 16),)
+    # fmt: on
+    cqn: int = 0
+    qpn: int = 0
+    opcode: int = 0
+    send_opcode: int = 0
+    wqe_counter: int = 0
+    byte_cnt: int = 0
+    imm: int = 0
+    se: int = 0
+    syndrome: int = 0
+    vendor: int = 0
+    barrier: int = 0
 
 
 @dataclass(slots=True)

@@ -26,10 +26,14 @@ package microhop_pkg;
 
   // mlx5 send work queue entry, opcode field (rdma-core providers/mlx5)
   localparam logic [7:0] WQE_NOP = 8'h0;
+  localparam logic [7:0] WQE_SEND_INVAL = 8'h1;
   localparam logic [7:0] WQE_WRITE = 8'h8;
   localparam logic [7:0] WQE_WRITE_IMM = 8'h9;
   localparam logic [7:0] WQE_SEND = 8'ha;
   localparam logic [7:0] WQE_SEND_IMM = 8'hb;
+  localparam logic [7:0] WQE_READ = 8'h10;
+  localparam logic [7:0] WQE_ATOMIC_CS = 8'h11;
+  localparam logic [7:0] WQE_ATOMIC_FA = 8'h12;
 
   // InfiniBand vol. 1, ch. 9, AETH syndrome
   localparam logic [7:0] SYN_ACK_NO_CREDIT = 8'h1f;
@@ -161,6 +165,75 @@ package microhop_pkg;
     logic [15:0] ci0;  // consumer index at reset
   } doorbell_cfg_t;
   localparam int DOORBELL_CFG_W = 173;  // bits of doorbell_cfg_t
+
+  // a send queue's entry in the table (docs/sq.md, C1)
+  typedef struct packed {
+    logic enable;  // queue accepts doorbells
+    logic [23:0] qpn;  // queue pair number; its entry is this modulo the table's size
+    logic [11:0] page;  // UAR page that may ring it
+    logic [7:0] weight;  // blocks a turn, 0 counts as 1
+    logic [63:0] sq_base;  // address of the ring, 64-byte aligned, host or GPU memory
+    logic [3:0] sq_log;  // log2 of the ring's size in blocks, 0..15
+    logic [63:0] dbr_addr;  // address of the doorbell record (8 bytes; word 1 is the send counter), 8-byte aligned
+    logic [15:0] pi0;  // first index
+  } sq_ctx_t;
+  localparam int SQ_CTX_W = 193;  // bits of sq_ctx_t
+
+  // a decoded work request, beside its beats (docs/sq.md, W1 to W6)
+  typedef struct packed {
+    logic [23:0] qpn;  // queue pair number
+    logic [7:0] opcode;  // mlx5 opcode
+    logic [15:0] wqe_index;  // index of its first block, modulo 2^16
+    logic [2:0] blocks;  // its blocks, 1..4; 0 in an error
+    logic [7:0] error;  // completion syndrome of a malformed WQE; 0: well formed
+    logic [2:0] fence;  // fence mode, fm_ce_se 7:5
+    logic [1:0] ce;  // completion mode, fm_ce_se 3:2
+    logic se;  // solicited event
+    logic is_inline;  // the beats carry the data
+    logic [3:0] sges;  // data pointers; two and more are in the beats
+    logic [31:0] imm;  // immediate data or key to invalidate, first byte on the wire in bits 31:24
+    logic [63:0] raddr;  // remote address
+    logic [31:0] rkey;  // remote key
+    logic [31:0] length;  // message bytes
+    logic [63:0] laddr;  // local address of the first pointer
+    logic [31:0] lkey;  // local key of the first pointer
+    logic [63:0] swap_add;  // atomic: value to swap in or to add
+    logic [63:0] compare;  // atomic: value to compare with
+  } sq_wr_t;
+  localparam int SQ_WR_W = 454;  // bits of sq_wr_t
+
+  // a completion queue's entry in the table (docs/cq.md, T1)
+  typedef struct packed {
+    logic enable;  // queue takes completions
+    logic [23:0] cqn;  // completion queue number; its entry is this modulo the table's size
+    logic [11:0] page;  // UAR page that may arm it
+    logic [63:0] base;  // address of the ring, 64-byte aligned
+    logic [4:0] log;  // log2 of the ring's size in entries, 0..22
+    logic collapsed;  // every entry goes to the first slot
+    logic ignore_overrun;  // the consumer index is never looked at
+    logic [63:0] dbr_addr;  // address of the doorbell record (8 bytes; word 0 is the consumer index), 8-byte aligned
+    logic [23:0] pi0;  // first index, of producer and consumer
+    logic [15:0] mod_count;  // moderation: entries that make an event at once; 0 counts as 1
+    logic [19:0] mod_period;  // moderation: cycles after which fewer make one; 0: no waiting
+    logic events;  // it may be armed
+  } cq_ctx_t;
+  localparam int CQ_CTX_W = 233;  // bits of cq_ctx_t
+
+  // a completion as the transport gives it (docs/cq.md, W2)
+  typedef struct packed {
+    logic [23:0] cqn;  // completion queue number
+    logic [23:0] qpn;  // queue pair number
+    logic [3:0] opcode;  // CQE_*
+    logic [7:0] send_opcode;  // mlx5 opcode of the request, 0 at a responder
+    logic [15:0] wqe_counter;  // index of the WQE
+    logic [31:0] byte_cnt;  // bytes
+    logic [31:0] imm;  // immediate data or invalidated key, first byte on the wire in bits 31:24
+    logic se;  // solicited event
+    logic [7:0] syndrome;  // of an error
+    logic [7:0] vendor;  // vendor syndrome of an error
+    logic [15:0] barrier;  // number of the last DMA write burst issued before it, modulo 2^16
+  } cq_in_t;
+  localparam int CQ_IN_W = 173;  // bits of cq_in_t
 
   // configuration of the queue pair, taken at reset
   typedef struct packed {

@@ -8,7 +8,9 @@
 // - B: offered at max(a of the last beat + wr_resp + jitter, previous B's transfer + 1).
 // - R: beat i of a burst is offered at max(cycle of AR + rd_latency + jitter + i, previous R's transfer
 //   + 1) and shows what became visible before that cycle.
-// Everything is in order over both windows. Delays are 1 cycle or more; those of the host window
+// Everything is in order over both windows, but for reads with ANY_ORDER: bursts of one beat, each with a due
+// cycle of its own, cycle of AR + rd_latency + jitter, and whenever R is free the one with the smallest
+// (due cycle, order of AR) is offered, in its due cycle at the soonest. Delays are 1 cycle or more; those of the host window
 // hold for an address in no window, which reads zeros, writes nothing and answers DECERR. Jitter: for each
 // burst one step of a xorshift32 (13, 17, 5), modulo (jitter + 1); separate generators for B and R.
 //
@@ -19,14 +21,15 @@
 
 module axi_mem #(
     parameter              NAME        = "mem",                   /// file name
-    parameter int          ID_W        = 4,                       /// width of the ids, 8 at most
+    parameter int          ID_W        = 4,                       /// width of the ids, 16 at most
     parameter logic [63:0] HOST_BASE   = 64'h0000_0000_0000_0000,  /// first byte of the host window
     parameter logic [63:0] GPU_BASE    = 64'h0000_0001_0000_0000,  /// first byte of the GPU window
     parameter int          HOST_LINES  = 262144,                  /// 64-byte lines of the host window
     parameter int          GPU_LINES   = 262144,                  /// 64-byte lines of the GPU window
     parameter int          WRITE_DEPTH = 1024,                    /// W beats that wait to be visible
     parameter int          BURSTS      = 256,                     /// bursts that wait for each response
-    parameter bit          RECORD_R    = 1'b1                     /// R beats are recorded
+    parameter bit          RECORD_R    = 1'b1,                    /// R beats are recorded
+    parameter bit          ANY_ORDER   = 1'b0                     /// reads are answered as they are due
 ) (
     input  wire             clk,            /// clock
     input  wire             rst,            /// synchronous reset, active high
@@ -104,6 +107,11 @@ module axi_mem #(
   logic [7:0] ar_len_q[BURSTS];
   logic [31:0] ar_at_q[BURSTS];
   logic [31:0] ar_head, ar_tail, r_beat;
+  // ANY_ORDER: the reads under way as a heap, the smallest (due cycle, order of AR) at its top
+  localparam int HEAP = ANY_ORDER ? BURSTS : 1;
+  localparam int HEAP_W = ID_W + 128;
+  logic [HEAP_W-1:0] heap[HEAP];  // {due cycle, order of AR, id, address}
+  logic [31:0] heap_n, order;
 
   string dir;
   int fd, n, fd_poke, fd_aw, fd_w, fd_b, fd_ar, fd_r;
@@ -167,6 +175,37 @@ module axi_mem #(
       if (i < gpu_lo) gpu_lo = i;
       if (i >= gpu_hi) gpu_hi = i + 1;
     end
+  endtask
+
+  task automatic heap_push(input logic [HEAP_W-1:0] item);
+    logic [31:0] i;
+    i = heap_n;
+    heap_n = heap_n + 1;
+    while (i != 0 && heap[(i-1)/2] > item) begin
+      heap[i] = heap[(i-1)/2];
+      i = (i - 1) / 2;
+    end
+    heap[i] = item;
+  endtask
+
+  task automatic heap_pop;
+    logic [31:0] i, k;
+    logic [HEAP_W-1:0] item;
+    logic down;
+    heap_n = heap_n - 1;
+    item = heap[heap_n];
+    i = 0;
+    down = 1'b1;
+    while (down) begin
+      k = 2 * i + 1;
+      if (k + 1 < heap_n && heap[k+1] < heap[k]) k = k + 1;
+      down = k < heap_n && heap[k] < item;
+      if (down) begin
+        heap[i] = heap[k];
+        i = k;
+      end
+    end
+    heap[i] = item;
   endtask
 
   task automatic close_records;
@@ -235,6 +274,8 @@ module axi_mem #(
     ar_tail = 0;
     beat    = 0;
     r_beat  = 0;
+    heap_n  = 0;
+    order   = 0;
     bad     = 1'b0;
     rng_b   = cfg[32*C_SEED+:32];
     rng_r   = cfg[32*C_SEED+:32] ^ 32'h9e37_79b9;
@@ -282,11 +323,17 @@ module axi_mem #(
       if (s_axi_arsize != 3'd6 || s_axi_arburst != 2'd1) $fatal(1, "%0s: AR is not INCR of 64-byte beats", NAME);
       if (9'(s_axi_araddr[11:6]) + 9'(s_axi_arlen) > 9'd63) $fatal(1, "%0s: AR burst crosses 4 KiB", NAME);
       rng_r = xorshift(rng_r);
-      ar_q[ar_tail[BW-1:0]] = {s_axi_arid, s_axi_araddr};
-      ar_len_q[ar_tail[BW-1:0]] = s_axi_arlen;
-      ar_at_q[ar_tail[BW-1:0]] =
-          cycle + delay(s_axi_araddr, C_LATENCY) + rng_r % (delay(s_axi_araddr, C_JITTER_R) + 1);
-      ar_tail = ar_tail + 1;
+      at = cycle + delay(s_axi_araddr, C_LATENCY) + rng_r % (delay(s_axi_araddr, C_JITTER_R) + 1);
+      if (ANY_ORDER) begin
+        if (s_axi_arlen != 0) $fatal(1, "%0s: AR of more than one beat", NAME);
+        heap_push({at, order, s_axi_arid, s_axi_araddr});
+        order = order + 1;
+      end else begin
+        ar_q[ar_tail[BW-1:0]] = {s_axi_arid, s_axi_araddr};
+        ar_len_q[ar_tail[BW-1:0]] = s_axi_arlen;
+        ar_at_q[ar_tail[BW-1:0]] = at;
+        ar_tail = ar_tail + 1;
+      end
       if (is_open) $fwrite(fd_ar, "%u", {64'(s_axi_arlen) + 64'd1, s_axi_araddr, 32'(s_axi_arid), cycle});
     end
     if (is_open && s_axi_bvalid && s_axi_bready)
@@ -306,6 +353,17 @@ module axi_mem #(
       store(c_q[c_head[DW-1:0]][575:512], c_q[c_head[DW-1:0]][639:576], c_q[c_head[DW-1:0]][511:0]);
       c_head = c_head + 1;
     end
+  endtask
+
+  // An R beat: the line that holds address a.
+  task automatic offer(input logic [63:0] a, input logic [ID_W-1:0] id, input logic is_last);
+    s_axi_rvalid <= 1'b1;
+    s_axi_rid    <= id;
+    s_axi_rresp  <= in_host(a) || in_gpu(a) ? OKAY : DECERR;
+    s_axi_rlast  <= is_last;
+    if (in_host(a)) s_axi_rdata <= host[int'((a-HOST_BASE)>>6)];
+    else if (in_gpu(a)) s_axi_rdata <= gpu[int'((a-GPU_BASE)>>6)];
+    else s_axi_rdata <= '0;
   endtask
 
   initial begin
@@ -347,27 +405,25 @@ module axi_mem #(
         end else s_axi_bvalid <= 1'b0;
       end
       if (!s_axi_rvalid || s_axi_rready) begin
-        if (ar_head != ar_tail && ar_at_q[ar_head[BW-1:0]] + r_beat <= cycle + 1) begin
-          addr = {ar_q[ar_head[BW-1:0]][63:6], 6'b0} + {26'b0, r_beat, 6'b0};
-          s_axi_rvalid <= 1'b1;
-          s_axi_rid    <= ar_q[ar_head[BW-1:0]][ID_W+63:64];
-          s_axi_rresp  <= in_host(addr) || in_gpu(addr) ? OKAY : DECERR;
-          s_axi_rlast  <= r_beat == 32'(ar_len_q[ar_head[BW-1:0]]);
-          if (in_host(addr)) s_axi_rdata <= host[int'((addr-HOST_BASE)>>6)];
-          else if (in_gpu(addr)) s_axi_rdata <= gpu[int'((addr-GPU_BASE)>>6)];
-          else s_axi_rdata <= '0;
+        s_axi_rvalid <= 1'b0;
+        if (ANY_ORDER && heap_n != 0 && heap[0][ID_W+96+:32] <= cycle + 1) begin
+          offer(heap[0][63:0], heap[0][64+:ID_W], 1'b1);
+          heap_pop;
+        end else if (ar_head != ar_tail && ar_at_q[ar_head[BW-1:0]] + r_beat <= cycle + 1) begin
+          addr = ar_q[ar_head[BW-1:0]][63:0] + {26'b0, r_beat, 6'b0};
+          offer(addr, ar_q[ar_head[BW-1:0]][ID_W+63:64], r_beat == 32'(ar_len_q[ar_head[BW-1:0]]));
           if (r_beat == 32'(ar_len_q[ar_head[BW-1:0]])) begin
             r_beat  = 0;
             ar_head = ar_head + 1;
           end else r_beat = r_beat + 1;
-        end else s_axi_rvalid <= 1'b0;
+        end
       end
     end
     aw_room <= aw_tail - aw_head < BURSTS / 2 && b_tail - b_head < BURSTS / 4;
     w_room  <= w_tail - w_head < WRITE_DEPTH / 2 && c_tail - c_head < WRITE_DEPTH - 2 && b_tail - b_head < BURSTS / 4;
-    ar_room <= ar_tail - ar_head < BURSTS / 2;
+    ar_room <= ar_tail - ar_head < BURSTS / 2 && heap_n < BURSTS - 2;
     pending <= aw_head != aw_tail || w_head != w_tail || c_head != c_tail || b_head != b_tail ||
-        ar_head != ar_tail || have_poke;
+        ar_head != ar_tail || heap_n != 0 || have_poke;
   end
   /* verilator lint_on BLKSEQ */
 endmodule

@@ -3,7 +3,8 @@
 `default_nettype none
 
 module tb_kit #(
-    parameter int LINES = 1024  /// 64-byte lines of each window
+    parameter int LINES     = 1024,  /// 64-byte lines of each window
+    parameter bit ANY_ORDER = 1'b0   /// reads are answered as they are due
 ) (
     input  wire         clk,      /// clock
     input  wire         rst,      /// synchronous reset, active high
@@ -63,7 +64,8 @@ module tb_kit #(
       .NAME("mem"),
       .HOST_LINES(LINES),
       .GPU_LINES(LINES),
-      .HOST_BASE(64'h0000_0000_1000_0000)
+      .HOST_BASE(64'h0000_0000_1000_0000),
+      .ANY_ORDER(ANY_ORDER)
   ) u_mem (
       .s_axi_awid   (4'd5),
       .s_axi_awaddr (awaddr),

@@ -14,12 +14,14 @@ LINES = 1024
 WINDOWS = Windows(host_base=0x1000_0000, host_bytes=LINES * LINE, gpu_base=1 << 32, gpu_bytes=LINES * LINE)
 
 
-def model(phase: PhaseRecords) -> Memory:
+def model(ctx: RunContext, phase: PhaseRecords) -> Memory:
     """The memory's model after the phase's recorded requests."""
     timing: MemoryTiming = phase.item.info["timing"]
     pokes: list[Poke] = phase.item.info["pokes"]
     kernel = Kernel()
-    memory = Memory(kernel, "mem", timing, WINDOWS, phase.item.images.get("mem"), pokes)
+    memory = Memory(
+        kernel, "mem", timing, WINDOWS, phase.item.images.get("mem"), pokes, bool(ctx.param("ANY_ORDER", 0))
+    )
     aw = [(int(r["cycle"]), (int(r["id"]), int(r["addr"]), int(r["beats"]))) for r in phase.rows["mem_aw.rec"]]
     ar = [(int(r["cycle"]), (int(r["id"]), int(r["addr"]), int(r["beats"]))) for r in phase.rows["mem_ar.rec"]]
     w = [(int(r["cycle"]), (r["data"].tobytes(), int(r["strb"]), bool(r["last"]))) for r in phase.rows["store_w.rec"]]
@@ -32,14 +34,14 @@ def model(phase: PhaseRecords) -> Memory:
     return memory
 
 
-def predict(_ctx: RunContext, phase: PhaseRecords) -> Prediction:
+def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Responses, data and times of visibility."""
-    return memory_prediction("mem", model(phase))
+    return memory_prediction("mem", model(ctx, phase))
 
 
-def check(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
+def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """The memory rebuilt from the write records is the model's at the end; the player's B are the memory's."""
-    memory = model(phase)
+    memory = model(ctx, phase)
     complaints = []
     lines = memory_after(phase.item.images.get("mem", {}), phase.rows["mem_w.rec"], phase.item.info["pokes"])
     for addr, line in lines.items():

@@ -49,6 +49,7 @@ class RandomTraffic(PhaseSequence):
         for _ in range(60):
             addr = line() + int(rng.integers(0, LINE))
             beats = min(int(rng.integers(1, 6)), 64 - addr % 4096 // LINE)
+            beats = 1 if self.ctx.param("ANY_ORDER", 0) else beats
             loads.append((int(rng.integers(1, 400)), int(rng.integers(16)), addr, beats))
         for _ in range(20):
             data, strb = rng.bytes(LINE), int(rng.integers(0, 1 << 63))

@@ -89,3 +89,15 @@ def test_refusals() -> None:
         WindowTiming(0)
     with pytest.raises(ValueError, match="WLAST disagrees"):
         play(SLOW, [(1, "aw", (0, 0, 2)), (1, "w", (ONES,))])
+
+
+def test_reads_as_they_are_due() -> None:
+    reads = [(1, "ar", (1, 64, 1)), (2, "ar", (2, GPU, 1)), (45, "ar", (3, GPU, 1)), (46, "ar", (4, GPU, 1))]
+    memory = play(SLOW, reads, image={64: b"abc"}, any_order=True)
+    assert [(c, r.id) for c, r in memory.r_log] == [(7, 2), (50, 3), (51, 1), (52, 4)]
+    assert memory.r_log[2][1].data[:3] == b"abc"
+
+
+def test_a_burst_in_any_order_is_refused() -> None:
+    with pytest.raises(ValueError, match="a read of 2 beats"):
+        play(SLOW, [(1, "ar", (1, 64, 2))], any_order=True)

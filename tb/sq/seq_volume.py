@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rates: BlueFlame one work request a cycle; the fetch by numbers of queues and of producers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.protocol import WQE
+from models.spec import spec
+from tb.common.uvm import PhaseItem
+from tb.sq.stimulus import SqSequence
+from tb.sq.wqes import good
+
+PACE = 200  # cycles between two WQEs of a producer, when nothing holds it up
+WEIGHT = 255
+BATCH = 4  # WQEs of a queue to a doorbell where many producers share it, as DeepEP's threads do
+QUEUES = (1, 16, 256)
+PRODUCERS = (1, 32, 1024)
+SIZES = {1: 150, 32: 1200, 1024: 4000}  # WQEs of a phase
+
+
+class BlueFlameRate(SqSequence):
+    """A BlueFlame store a cycle, from one queue and from many."""
+
+    phases = 2
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        s = self.scene(rng)
+        queues = [s.queue(log=13 if index == 0 else 9, page=i) for i in range(1 if index == 0 else self.some(s, 16))]
+        start, count = max(q.at for q in queues), 4000
+        for k in range(count):
+            q = queues[k % len(queues)]
+            q.at = start + k
+            one = good(rng, q.pi, q.qpn, WQE.WRITE, inline=int(rng.integers(0, 29)))
+            q.fill(one)
+            q.blueflame(one)
+        s.final = {"blueflame": count, "doorbells": 0}
+        s.facts["one_a_cycle"] = count
+        s.facts["rate"] = ("blueflame", {"queues": len(queues)})
+        return s.item(f"blueflame_rate{index}")
+
+
+class FetchRate(SqSequence):
+    """Producers that post a WQE each so many cycles, over one queue or many: share of R that is used."""
+
+    phases = len(QUEUES) * len(PRODUCERS)
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        many, producers = QUEUES[index // len(PRODUCERS)], PRODUCERS[index % len(PRODUCERS)]
+        late = [(spec().cycles(f"host.pcie.{n}"), 10) for n in ("read_rtt", "gpu_read_rtt")]
+        s = self.scene(rng, host=late[0], gpu=late[1])
+        count = SIZES[producers]
+        queues = [
+            s.queue(log=12 if many == 1 else 9 if many < 100 else 5, weight=WEIGHT) for _ in range(self.some(s, many))
+        ]
+        start = max(q.at for q in queues) + 5
+        gap = max(1.0, PACE / producers)
+        batch = BATCH if producers > 1 else 1
+        waiting = dict.fromkeys(range(len(queues)), 0)
+        for k in range(count):
+            i = k % len(queues)
+            q = queues[i]
+            q.at = start + int(k * gap)
+            q.fill(good(rng, q.pi, q.qpn, WQE.READ, sges=1))
+            waiting[i] += 1
+            if waiting[i] == batch or k >= count - len(queues):
+                q.publish()
+                q.gpu()
+                waiting[i] = 0
+        s.facts["rate"] = ("fetch", {"queues": many, "producers": producers, "weight": WEIGHT})
+        return s.item(f"fetch_q{many}_p{producers}")
