@@ -55,6 +55,8 @@ module cq_event
   logic [CQS-1:0] enabled, fresh, live, error;
   logic [CQS-1:0] waits;  // a completion event of the queue is on its way to m_ev
   wire leaves;  // one leaves
+  logic v3, error3;  // an event on its way into the FIFO
+  logic [23:0] cqn3;
   logic [21:0] now;
 
   always_ff @(posedge clk) begin
@@ -228,7 +230,8 @@ module cq_event
       target2    <= ci1 + 24'(t_count);
       due_at2    <= now + 22'd1 + 22'(t_period);
       error2     <= (error[q1] || (fail && fail_queue == q1) || (bad && bad_first && q2 == q1)) && !(tells && q2 == q1);
-      waits2     <= (waits[q1] || (fired && q2 == q1)) && !(leaves && m_ev_cqn[QW-1:0] == q1);
+      waits2     <= (waits[q1] || (fired && q2 == q1) || (v3 && !error3 && cqn3[QW-1:0] == q1)) &&
+          !(leaves && m_ev_cqn[QW-1:0] == q1);
       deadline2  <= forward ? n_deadline : due_mem[q1];
       {vis, ls, gap, over, some, armed, so, due} <= forward ?
           {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due} :
@@ -241,8 +244,6 @@ module cq_event
   wire ev_take = m_ev_tvalid && m_ev_tready;
   assign leaves = ev_take && !m_ev_error;
   assign fired  = fire && !waits2;
-  logic v3, error3;
-  logic [23:0] cqn3;
   always_ff @(posedge clk) v3 <= !rst && (fired || tells);
   always_ff @(posedge clk) begin
     if (fired || tells) {cqn3, error3} <= {cqn2, tells};
@@ -257,7 +258,7 @@ module cq_event
     if (rst) waits <= '0;
     else begin
       if (leaves) waits[m_ev_cqn[QW-1:0]] <= 1'b0;
-      if (fired) waits[q2] <= 1'b1;
+      if (v3 && !error3) waits[cqn3[QW-1:0]] <= 1'b1;
     end
   end
 
