@@ -246,7 +246,7 @@ module cq_event
   assign fired  = fire && !waits2;
   always_ff @(posedge clk) v3 <= !rst && (fired || tells);
   always_ff @(posedge clk) begin
-    if (fired || tells) {cqn3, error3} <= {cqn2, tells};
+    if (v2) {cqn3, error3} <= {cqn2, tells};
   end
 
   sync_fifo #(.WIDTH(25), .DEPTH(2 * CQS)) u_ev (
