@@ -37,6 +37,7 @@ module formal_cq_index
   localparam int QW = $clog2(CQS);
   localparam int PW = $clog2(PLACES);
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the proof looks at some of the outputs
   wire bad_first, refuse, drop, over, write, park, link, ask, free, follow, owner;
   wire [PW-1:0] place, tail;
   wire [QW-1:0] queue;
@@ -44,12 +45,15 @@ module formal_cq_index
   wire [21:0] mask;
   wire [57:0] base;
   wire [60:0] dbr;
+  /* verilator lint_on UNUSEDSIGNAL */
   cq_index #(.CQS(CQS), .PLACES(PLACES)) dut (.*);
 
   `FORMAL_START
   `FORMAL_STEADY(me, QW)
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the proof looks at some of the outputs
   cq_ctx_t w;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign w = ctx_data;
 
   // the queue's table entry, what software knows, what came and went

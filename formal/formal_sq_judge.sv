@@ -27,6 +27,7 @@ module formal_sq_judge #(
 
   import sq_pkg::*;
   localparam int QW = $clog2(QPS);
+  /* verilator lint_off UNUSEDSIGNAL */  // the proof looks at some of the outputs
   wire go, e_record, e_further, e_idle, d_halt, d_takes, w_valid, w_error;
   wire [QW-1:0] i_qp, d_qp, e_qp;
   wire [15:0] l_taken, t1_taken, t1_pub, w_index;
@@ -34,13 +35,16 @@ module formal_sq_judge #(
   wire [7:0] w_opcode;
   wire [2047:0] w_data;
   wire [31:0] cnt_fetched, cnt_discarded, cnt_record_behind, cnt_halted;
+  /* verilator lint_on UNUSEDSIGNAL */
   sq_judge #(.QPS(QPS)) dut (.*);
 
   `FORMAL_START
   `FORMAL_STEADY(me, QW)
   `FORMAL_STEADY(log, 4)
 
+  /* verilator lint_off UNUSEDSIGNAL */  // D1's assumptions need some of its members
   item_t a;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign a = i_item;
   wire mine1 = i_valid && i_qp == me;
   wire mine2 = dut.v && d_qp == me;
@@ -78,7 +82,7 @@ module formal_sq_judge #(
   end
 
   logic [15:0] pub_was, taken_was;
-  logic known_was, moved;
+  logic known_was;
   always_ff @(posedge clk) begin
     pub_was   <= pub;
     taken_was <= taken;
