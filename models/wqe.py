@@ -22,7 +22,7 @@ MAX_LENGTH = 1 << 31
 CE_ALWAYS = 2 << 2  # completion mode "always", bits 3:2 of fm_ce_se
 SE = 1 << 1
 # those that block doorbell knows; the send queues' block knows more (models/sq_decode.py)
-KNOWN = frozenset({WQE.NOP, WQE.WRITE, WQE.WRITE_IMM, WQE.SEND, WQE.SEND_IMM})
+KNOWN = (WQE.NOP, WQE.WRITE, WQE.WRITE_IMM, WQE.SEND, WQE.SEND_IMM)
 WRITES = frozenset({WQE.WRITE, WQE.WRITE_IMM})
 IMMEDIATES = frozenset({WQE.WRITE_IMM, WQE.SEND_IMM})
 IBGDA_DS = 0  # a GPU's doorbell leaves opcode and DS at zero

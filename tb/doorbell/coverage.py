@@ -13,7 +13,7 @@ from models.protocol import WQE
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.doorbell import coverage_samples as samples
 
-OPCODES = [w.name for w in WQE]
+OPCODES = [w.name for w in wqe.KNOWN]
 PAYLOADS = ("no data", "pointer", "2^31 bytes", *(f"inline, {n} beats" for n in range(5)))
 PLACES = ("within", "up to the end", "across")
 SIZES = wqe.max_inline(WQE.SEND) + 1

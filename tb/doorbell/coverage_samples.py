@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from models import wqe
-from models.protocol import WQE
 from models.spec import spec
 from tb.common.coverage import Sample
 from tb.common.run import RunContext
@@ -19,7 +18,7 @@ from tb.doorbell.coverage_view import HALF, M16, Read, Store, View, Work, fault,
 INDEXES = 1 << 16
 
 
-NAMES = {int(w): w.name for w in WQE}
+NAMES = {int(w): w.name for w in wqe.KNOWN}
 
 
 def stores(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:

@@ -35,7 +35,7 @@ def good_wqe(
     rng: np.random.Generator, index: int, qpn: int, size: int | None = None, opcode: int | None = None
 ) -> Posted:
     """A well-formed WQE with random fields; ``size`` bytes inline, or a random kind."""
-    op = int(rng.choice(list(WQE))) if opcode is None else opcode
+    op = int(rng.choice(wqe.KNOWN)) if opcode is None else opcode
     wr = Wr(opcode=op, wqe_index=index & M16, signaled=int(rng.integers(2)), se=int(rng.integers(2)))
     if op == WQE.NOP:
         return Posted(wqe.build(op, index, qpn, signaled=bool(wr.signaled), se=bool(wr.se)), wr, b"")
@@ -91,7 +91,7 @@ def _count(raw: bytes, count: int) -> bytes:
 
 def bad_wqe(rng: np.random.Generator, index: int, qpn: int, fault: str) -> Posted:
     """A malformed WQE, as many blocks as its DS says (rubbish behind those it needs)."""
-    opcode = int(rng.choice([op for op in WQE if op != WQE.NOP]))
+    opcode = int(rng.choice([op for op in wqe.KNOWN if op != WQE.NOP]))
     start = good_wqe(rng, index, qpn, size=int(rng.integers(13, 120)), opcode=opcode)
     raw = FAULTS[fault](start.raw, rng)
     raw = raw.ljust(64 * wqe.block_count(wqe.Head(raw).ds), b"\xa5")[: 64 * wqe.block_count(wqe.Head(raw).ds)]

@@ -19,7 +19,7 @@ class Smoke(PhaseSequence):
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         p = Producer(rng, ci0=-6)
-        for op in WQE:
+        for op in wqe.KNOWN:
             for form in ("bf", "cpu", "gpu"):
                 p.post(good_wqe(rng, p.pi, p.cfg.qpn, opcode=op), form)
                 p.at += 150

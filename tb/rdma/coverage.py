@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.protocol import CQE, CQE_SYN, OP, WQE
+from models.protocol import CQE, CQE_SYN, OP
+from models.wqe import KNOWN
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.rdma import coverage_errors as errors
 from tb.rdma import coverage_samples as samples
@@ -204,7 +205,7 @@ COMPLETION = Group(
         Cross("queue_owner", ("queue", "owner"), points=("psn_wrap",)),
         Cross("queue_producer", ("queue", "producer"), points=("psn_wrap",)),
         Cross("queue_wqe", ("queue", "wqe"), points=("psn_wrap",)),
-        Cover("done", [Bin(WQE(k).name, k.value) for k in WQE], points=("responses",)),
+        Cover("done", [Bin(k.name, k.value) for k in KNOWN], points=("responses",)),
         Cover("send_error", [
             *syndromes(("responses",), CQE_SYN.REM_INV_REQ, CQE_SYN.REM_ACCESS, CQE_SYN.REM_OP, CQE_SYN.RNR_EXC,
                        CQE_SYN.BAD_RESP, CQE_SYN.LOC_QP_OP, CQE_SYN.LOC_LEN),
