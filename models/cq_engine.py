@@ -5,7 +5,8 @@ Rules T, I, X, L, W, E are those of docs/cq.md; stages and latencies come from `
 spec/fabric.toml. Indexes count entries modulo 2^24.
 
 Evaluation: what C0 and E0 pick in cycle c rests on inputs of that cycle, so it is worked out in the tick of c + 1;
-C2, C3 and E2 of a cycle rest on what was picked before and are worked out in the tick of that cycle.
+C2, C3 and E2 of a cycle rest on what was picked before and are worked out in the tick of that cycle. Longer than other
+files: the stages share the state of a queue in every cycle.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@
 // (due cycle, order of AR) is offered, in its due cycle at the soonest. Delays are 1 cycle or more; those of the host window
 // hold for an address in no window, which reads zeros, writes nothing and answers DECERR. Jitter: for each
 // burst one step of a xorshift32 (13, 17, 5), modulo (jitter + 1); separate generators for B and R.
+// Longer than other files: reads and writes change one storage in one block, in a fixed order.
 //
 // Files in p<phase>/: <NAME>.cfg (delays: tb.common.axi.MemoryTiming), <NAME>.img (lines, the rest of the
 // storage is zero), <NAME>.poke (lines that something else writes at a given cycle), <NAME>_aw, _w, _ar
