@@ -49,6 +49,7 @@ package spec_pkg;
   localparam int CQ_B_FIFO = 8;  // count
   localparam int CQ_WRITES = 512;  // count
   localparam int SWITCH_EGRESS_BEATS = 128;  // cells
+  localparam int SWITCH_MOVE_WAIT = 64;  // cycles
   localparam int SWITCH_MCAST_HOLD = 256;  // cycles
   localparam int PROFILE_ROCE_XOFF = 400;  // cells
   localparam int PROFILE_ROCE_XON = 272;  // cells
