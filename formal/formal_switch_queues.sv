@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch_queues, used by its contract (a cell that is in no queue joins; only a queue that is not empty gives, one a
-// cycle by pop or move): what leaves a queue, and what is seen of it, is what a list kept here says, in order,
+// switch_queues, used by its contract (a cell that is in no queue joins; only a queue that is not empty gives, by pop
+// or move, at most one of it a cycle): what leaves a queue, and what is seen of it, is what a list kept here says, in order,
 // unchanged. For the induction the lists say where every link and every end lies.
 `default_nettype none
 `include "formal.svh"
@@ -61,7 +61,7 @@ module formal_switch_queues #(
     if (push) assume (!used[push_cell]);
     if (pop) assume (filled[pop_q]);
     if (move) assume (filled[move_q]);
-    assume (!(pop && move));
+    assume (!(pop && move && pop_q == move_q));
   end
   always_ff @(posedge clk) begin
     if (!rst) a_once : assert (!twice);
@@ -105,6 +105,7 @@ module formal_switch_queues #(
         end
         c_long : cover (level == (AW + 1)'(CELLS));
         c_in_and_out : cover (joins && leaves && level == 1);
+        c_two : cover (pop && move && joins && leaves);
       end
     end
   end

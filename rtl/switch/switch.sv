@@ -108,6 +108,7 @@ module switch
         .cfg_prefix   (cfg_prefix),
         .cfg_seed     (cfg_seed),
         .cfg_pfc      (cfg_pfc),
+        .cfg_credit_en(cfg_credit_en),
         .cfg_xoff     (cfg_xoff),
         .cfg_xon      (cfg_xon),
         .cfg_ecn      (cfg_ecn),

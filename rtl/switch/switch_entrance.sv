@@ -13,6 +13,7 @@ module switch_entrance
     input  wire                 clk,            /// clock
     input  wire                 rst,            /// synchronous reset, active high
     input  wire                 cfg_pfc,        /// 1: always ready
+    input  wire                 closed,         /// without cfg_pfc: not ready, whatever room there is
     input  wire                 live,           /// the port is in use
     input  wire                 take,           /// a beat leaves the buffer
     input  wire                 dropped,        /// a beat is dropped at its decision
@@ -31,7 +32,7 @@ module switch_entrance
     output logic [DATA_W/8-1:0] s1_keep         /// valid bytes
 );
 
-  localparam int CW = $clog2(CELLS) + 2;  // with pause, the beats on their way come on top of the cells
+  localparam int CW = $clog2(CELLS + 8) + 1;  // with pause, the beats on their way to the decision come on top
 
   logic [CW-1:0] beats_in;
   logic in_frame;  // the last beat that entered was not a frame's last
@@ -40,7 +41,7 @@ module switch_entrance
   wire abort = !live && in_frame && s_axis_tready;
   assign empty = beats_in == '0 && !in_frame;
   assign in_use = 16'(beats_in);
-  assign s_axis_tready = cfg_pfc || beats_in < CW'(CELLS);
+  assign s_axis_tready = cfg_pfc || (beats_in < CW'(CELLS) && !closed);
 
   always_ff @(posedge clk) begin
     if (rst) begin

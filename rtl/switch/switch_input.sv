@@ -24,6 +24,7 @@ module switch_input
     input  wire  [                31:0] cfg_prefix,     /// as those of the switch
     input  wire  [                15:0] cfg_seed,       /// as those of the switch
     input  wire                         cfg_pfc,        /// as those of the switch
+    input  wire                         cfg_credit_en,  /// as those of the switch
     input  wire  [                15:0] cfg_xoff,       /// as those of the switch
     input  wire  [                15:0] cfg_xon,        /// as those of the switch
     input  wire  [                15:0] cfg_ecn,        /// as those of the switch
@@ -37,15 +38,15 @@ module switch_input
     input  wire  [           PORTS-1:0] grp_ports,      /// its set of ports
     input  wire  [           PORTS-1:0] live,           /// ports in use
     input  wire  [   PORTS*LANES*3-1:0] level,          /// adaptive level, by output and lane
-    output wire                         empty,          /// nothing inside
+    output wire                         empty,          /// nothing inside, nothing owed
     output wire  [                15:0] in_use,         /// beats inside
     input  wire                         s_axis_tvalid,  /// frames from the link
     output wire                         s_axis_tready,  /// beat accepted
     input  wire  [          DATA_W-1:0] s_axis_tdata,   /// bytes, first one lowest
     input  wire  [        DATA_W/8-1:0] s_axis_tkeep,   /// valid bytes
     input  wire                         s_axis_tlast,   /// last beat of a frame
-    output logic [         LANES*2-1:0] free_cells,     /// cells given back in this cycle, by lane
-    output logic [           LANES-1:0] s_pause,        /// lane is to be paused
+    output wire  [         LANES*2-1:0] free_cells,     /// cells given back in this cycle, by lane
+    output wire  [           LANES-1:0] s_pause,        /// lane is to be paused
     output logic [                 3:0] drop,           /// code of the decision of the cycle before
     input  wire  [     PORTS*LANES-1:0] ok,             /// a largest frame may be started, by output and lane
     output wire                         is_free,        /// no match, or its last beat is taken now
@@ -68,7 +69,7 @@ module switch_input
 );
 
   localparam int AW = $clog2(CELLS);
-  localparam int CW = AW + 1;
+  localparam int CW = $clog2(CELLS + 3);  // a number of cells: those of a lane and two more
   localparam int GW = $clog2(GROUPS);
   localparam int LW = LANES == 1 ? 1 : $clog2(LANES);
   localparam int QUOTA = CELLS / LANES;
@@ -83,8 +84,11 @@ module switch_input
   logic [DATA_W-1:0] s1_data;
   logic [DATA_W/8-1:0] s1_keep;
   wire dropped;
+  wire nothing_inside, settled, late, late_next;
+  assign empty = nothing_inside && settled;
   switch_entrance #(.DATA_W(DATA_W), .CELLS(CELLS)) u_entrance (
-      .clk(clk), .rst(rst), .cfg_pfc(cfg_pfc), .live(live[self_no]), .take(take), .dropped(dropped), .empty(empty),
+      .clk(clk), .rst(rst), .cfg_pfc(cfg_pfc), .closed(late && !cfg_credit_en), .live(live[self_no]), .take(take),
+      .dropped(dropped), .empty(nothing_inside),
       .in_use(in_use),
       .s_axis_tvalid(s_axis_tvalid), .s_axis_tready(s_axis_tready), .s_axis_tdata(s_axis_tdata),
       .s_axis_tkeep(s_axis_tkeep), .s_axis_tlast(s_axis_tlast),
@@ -148,7 +152,7 @@ module switch_input
   logic cur_mc;
   logic [PORTS-1:0] cur_dst;
   logic [AW-1:0] cur_cell;  // first cell
-  logic [LANES*CW-1:0] held_cells;
+  wire [LANES*CW-1:0] held_cells;
 
   wire overflow = cfg_pfc && CW'(r_need) > CW'(QUOTA) - held_cells[32'(r_lane)*CW+:CW];
   wire refused = r_malformed || r_long || r_unknown || r_no_way || overflow;
@@ -224,8 +228,9 @@ module switch_input
   wire [AW-1:0] push_cell = s5_moved ? s5_cell : s5_first ? store_cell : cur_cell;
   wire push_single = s5_moved ? s5_single : s5_first && store_last;
 
-  logic pop_move;
-  logic [QW-1:0] move_q, start_q;
+  wire pop_move;
+  wire [QW-1:0] move_q;
+  logic [QW-1:0] start_q;
   wire [AW:0] pop_depth;
   wire [AW-1:0] mc_cell;
   switch_queues #(.NQ(NQ), .AW(AW)) u_queues (
@@ -254,18 +259,9 @@ module switch_input
   end
 
   // ---- frames of dead outputs move on -----------------------------------------------------------------------
-  always_comb begin
-    move_q   = '0;
-    pop_move = 1'b0;
-    if (live != '1) begin
-      for (int q = NU - 1; q >= 0; q--) begin
-        if (filled[q] && !live[q/LANES]) begin
-          move_q   = QW'(q);
-          pop_move = !start && !s1_valid;
-        end
-      end
-    end
-  end
+  switch_stranded #(.PORTS(PORTS), .LANES(LANES), .QW(QW)) u_stranded (
+      .clk(clk), .rst(rst), .live(live), .filled(filled[NU-1:0]), .starting(match_q[NU-1:0]), .entered(s1_valid),
+      .move(pop_move), .move_q(move_q), .late(late), .late_next(late_next));
   always_ff @(posedge clk) begin
     if (rst) {s5_moved, m_valid} <= '0;
     else {s5_moved, m_valid} <= {m_valid, pop_move};
@@ -377,25 +373,17 @@ module switch_input
   logic [LW-1:0] run_lane;  // of the match under way; of a discard known when it starts
   wire [LW-1:0] now_lane = !start ? run_lane : match_discard ? discard_meta[MW-1-:LW] : match_lane;
   always_ff @(posedge clk) run_lane <= now_lane;
-  for (genvar v = 0; v < LANES; v++) begin : g_lane_count
-    wire [CW-1:0] cells = held_cells[v*CW+:CW];
-    wire in = store && lane == LW'(v);
-    wire out = take && now_lane == LW'(v);
+  wire [LANES-1:0] lane_in, lane_out, lane_dropped;
+  for (genvar v = 0; v < LANES; v++) begin : g_lane_events
     assign take_lane[v] = now_lane == LW'(v);
-    always_ff @(posedge clk) begin
-      if (rst) begin
-        held_cells[v*CW+:CW] <= '0;
-        free_cells[v*2+:2]   <= '0;
-        s_pause[v]           <= 1'b0;
-      end else begin
-        if (in != out) held_cells[v*CW+:CW] <= in ? cells + 1'b1 : cells - 1'b1;
-        free_cells[v*2+:2] <= 2'(out) + 2'(dropped && lane == LW'(v));
-        if (!cfg_pfc) s_pause[v] <= 1'b0;
-        else if (16'(cells) >= cfg_xoff) s_pause[v] <= 1'b1;
-        else if (16'(cells) <= cfg_xon) s_pause[v] <= 1'b0;
-      end
-    end
+    assign lane_in[v] = store && lane == LW'(v);
+    assign lane_out[v] = take && take_lane[v];
+    assign lane_dropped[v] = dropped && lane == LW'(v);
   end
+  switch_lanes #(.LANES(LANES), .QUOTA(QUOTA), .CW(CW)) u_lanes (
+      .clk(clk), .rst(rst), .cfg_pfc(cfg_pfc), .cfg_xoff(cfg_xoff), .cfg_xon(cfg_xon),
+      .keep_back(late && cfg_credit_en && !cfg_pfc && live[self_no]), .late_next(late_next), .in(lane_in), .out(lane_out),
+      .dropped(lane_dropped), .held(held_cells), .settled(settled), .free_cells(free_cells), .s_pause(s_pause));
 
   assign x_beat = {x_first, x_mark, x_last, x_user, x_keep, x_data};
   always_ff @(posedge clk) begin

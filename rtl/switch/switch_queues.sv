@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues of frames of one input: NQ lists over the cells, an entry is a frame's first cell and whether it is also
-// its last. Head and tail of each list are here, the links in a memory addressed by cell. One push and one pop a
-// cycle, of any queues; what is pushed at t is seen at t+1. Order kept within a queue.
+// its last. Head and tail of each list are here, the links in a memory addressed by cell. One push, one pop and
+// one move a cycle, the latter two of different queues; what is pushed at t is seen at t+1. Order kept within a queue.
 `default_nettype none
 `include "microhop_assert.svh"
 
@@ -19,7 +19,7 @@ module switch_queues #(
     input  wire  [$clog2(NQ)-1:0] pop_q,        /// a queue that is not empty
     output wire  [        AW-1:0] pop_cell,     /// its head: first cell
     output wire  [          AW:0] pop_depth,    /// its frames, the head counted
-    input  wire                   move,         /// the head of move_q leaves; never together with pop
+    input  wire                   move,         /// the head of move_q leaves; never the queue of a pop
     input  wire  [$clog2(NQ)-1:0] move_q,       /// a queue that is not empty
     output wire  [        AW-1:0] move_cell,    /// its head: first cell
     output wire                   move_single,  /// it has only this one
@@ -46,7 +46,9 @@ module switch_queues #(
   wire [AW:0] move_depth = depth[move_q];
   wire pop_last = pop_depth == (AW + 1)'(1);
   wire move_last = move_depth == (AW + 1)'(1);
-  wire same = push && ((pop && push_q == pop_q) || (move && push_q == move_q));
+  wire same_pop = push && pop && push_q == pop_q;
+  wire same_move = push && move && push_q == move_q;
+  wire same = same_pop || same_move;
   wire alone = !filled[push_q] || (same && one[push_q]);  // what joins is the head
   assign pop_cell    = head[pop_q];
   assign move_cell   = head[move_q];
@@ -60,16 +62,16 @@ module switch_queues #(
     if (rst) begin
       filled <= '0;
       one    <= '0;
-    end else if (!same) begin
-      if (push) begin
+    end else begin
+      if (push && !same) begin
         filled[push_q] <= 1'b1;
         one[push_q]    <= !filled[push_q];
       end
-      if (pop) begin
+      if (pop && !same_pop) begin
         filled[pop_q] <= !pop_last;
         one[pop_q]    <= pop_depth == (AW + 1)'(2);
       end
-      if (move) begin
+      if (move && !same_move) begin
         filled[move_q] <= !move_last;
         one[move_q]    <= move_depth == (AW + 1)'(2);
       end
@@ -87,19 +89,19 @@ module switch_queues #(
       end
     end
     if (pop && !pop_last) begin
-      if (!same) depth[pop_q] <= pop_depth - 1'b1;
+      if (!same_pop) depth[pop_q] <= pop_depth - 1'b1;
       head[pop_q]   <= pop_link[AW-1:0];
       single[pop_q] <= pop_link[AW];
     end
     if (move && !move_last) begin
-      if (!same) depth[move_q] <= move_depth - 1'b1;
+      if (!same_move) depth[move_q] <= move_depth - 1'b1;
       head[move_q]   <= move_link[AW-1:0];
       single[move_q] <= move_link[AW];
     end
   end
 
-  // A pop of an empty queue would hand on a stale frame.
-  `MH_ASSERT(a_pop, (!pop || filled[pop_q]) && (!move || filled[move_q]) && !(pop && move))
+  // A pop of an empty queue would hand on a stale frame; so would two of one queue.
+  `MH_ASSERT(a_pop, (!pop || filled[pop_q]) && (!move || filled[move_q]) && !(pop && move && pop_q == move_q))
   `MH_NEVER_X(a_known, {filled, one, push, pop, move})
 
 endmodule

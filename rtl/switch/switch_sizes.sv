@@ -25,8 +25,10 @@ module switch_sizes #(
     initial $fatal(1, "switch: CELLS %0d (a power of two), EGRESS %0d; CELLS / LANES and EGRESS must exceed MAX_BEATS %0d",
                    CELLS, EGRESS, MAX_BEATS);
   end
-  if (CELLS > 32768 || EGRESS > 32768 || MAX_BEATS > 255) begin : g_bad_limit  // what the 16-bit counts and the credits hold
-    initial $fatal(1, "switch: CELLS %0d, EGRESS %0d, MAX_BEATS %0d; allowed: up to 32768, 32768, 255", CELLS, EGRESS, MAX_BEATS);
+  if (CELLS > 32768 || EGRESS > 32768 || MAX_BEATS < 1 || MAX_BEATS > 255) begin : g_bad_limit
+    // what the 16-bit counts and the credits hold
+    initial $fatal(1, "switch: CELLS %0d, EGRESS %0d, MAX_BEATS %0d; allowed: up to 32768, 32768, 1..255", CELLS, EGRESS,
+                   MAX_BEATS);
   end
   if ((EGRESS & (EGRESS - 1)) != 0 || (GROUPS & (GROUPS - 1)) != 0) begin : g_bad_power
     initial $fatal(1, "switch: EGRESS %0d, GROUPS %0d; allowed: powers of two", EGRESS, GROUPS);
