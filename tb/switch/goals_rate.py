@@ -27,6 +27,11 @@ def figure(ctx: RunContext, name: str, value: float, unit: str, **rest: Any) -> 
     result.save()
 
 
+def rate(width: int) -> int:
+    """Bytes that the wire brings in a cycle to a port with beats of ``width`` bytes: 400 Gb/s at 64, 800 at 128."""
+    return spec().integer("link.rate_bytes") * width // 64
+
+
 def wire_bytes(size: int, roce: int) -> int:
     """Bytes that a frame has on the wire: preamble and gap (RoCE), or a trailer for each segment (native)."""
     if roce:
@@ -36,28 +41,34 @@ def wire_bytes(size: int, roce: int) -> int:
 
 def stream_limited(size: int, roce: int, width: int) -> bool:
     """A frame of ``size`` bytes takes longer on the stream (beats of ``width``, one a cycle) than on the wire."""
-    return -(-size // width) * spec().integer("link.rate_bytes") > wire_bytes(size, roce)
+    return -(-size // width) * rate(width) > wire_bytes(size, roce)
 
 
 def limited_sizes(roce: int, width: int) -> list[tuple[int, int]]:
     """Ranges of frame sizes from 64 bytes on that the stream's beats hold below the wire's rate, in closed form.
 
-    A frame of k beats has (k - 1) x width + 1 .. k x width bytes; it is limited below k x rate - overhead. The range
-    gets shorter by width - rate with every beat and is empty from some k on: then no larger size is limited.
+    A frame of k beats has (k - 1) x width + 1 .. k x width bytes; it is limited below k x rate - overhead. A native
+    frame's overhead is a trailer a segment, so the sizes of one number of segments are a range of their own. A range
+    gets shorter by width - rate, and more, with every beat and is empty from some k on: then no larger size is limited.
     """
-    rate, found, k = spec().integer("link.rate_bytes"), [], 1
-    overhead = wire_bytes(1, roce) - 1  # of one segment: the ranges end before the second begins
-    while k * width < 64 or (k - 1) * width + 1 < k * rate - overhead:
-        first, last = max(64, (k - 1) * width + 1), k * rate - overhead - 1
-        if first <= last:
-            found.append((first, last))
+    found: list[tuple[int, int]] = []
+    segment = spec().integer("link.segment_bytes")
+    k = 1
+    while k * width < 64 or stream_limited((k - 1) * width + 1, roce, width):
+        first = max(64, (k - 1) * width + 1)
+        while first <= k * width:
+            most = k * width if roce else min(k * width, -(-first // segment) * segment)
+            last = min(most, k * rate(width) - (wire_bytes(first, roce) - first) - 1)
+            if first <= last:
+                found.append((first, last))
+            first = most + 1
         k += 1
     return found
 
 
 def due(n: int, size: int, roce: int, width: int) -> int:
     """Cycles from the first to the ``n``-th frame after it of one size: the wire's or a beat a cycle, the slower."""
-    return max(n * -(-size // width), -(-n * wire_bytes(size, roce) // spec().integer("link.rate_bytes")))
+    return max(n * -(-size // width), -(-n * wire_bytes(size, roce) // rate(width)))
 
 
 def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -77,19 +88,19 @@ def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
             said.append(f"output {o}: {len(at)} beats in {at[-1] - at[0] + 1} cycles, frames of {size} bytes")
         elif not owed and share[-1] == 1:
             said.append(f"output {o}: a beat in every cycle, frames of {size} bytes: more than docs/switch.md owes")
-    rate = spec().integer("link.rate_bytes")
     width = t.shape.data_bytes
+    wire, after = rate(width), wire_bytes(1, t.roce) - 1
     ranges = limited_sizes(t.roce, width)
     figure(
         ctx, f"stream_limited_{PROFILE[t.roce].lower()}", sum(b - a + 1 for a, b in ranges), "count",
         sizes=", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges), of="frame sizes from 64 bytes on",
-        wire=f"{rate} bytes a cycle, {wire_bytes(1, t.roce) - 1} bytes after each {'frame' if t.roce else 'segment'}",
+        wire=f"{wire} bytes a cycle, {after} bytes after each {'frame' if t.roce else 'segment'}",
         beat=width,
     )  # fmt: skip
     figure(
         ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",
         target=100 if owed else None, passed=not said if owed else None, owed=owed,
-        bytes_a_cycle=round(size / beats, 2), wire_bytes_a_cycle=round(size * rate / wire_bytes(size, t.roce), 2),
+        bytes_a_cycle=round(size / beats, 2), wire_bytes_a_cycle=round(size * wire / wire_bytes(size, t.roce), 2),
         limit="stream" if stream_limited(size, t.roce, width) else "wire",
     )  # fmt: skip
     return said
@@ -120,12 +131,11 @@ def line_rate(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
                 f" not {want[k]}"
             )
     limited = [s for s in sizes if stream_limited(s, t.roce, t.shape.data_bytes)]
-    line = [
-        100 * wire_bytes(s, t.roce) / (-(-s // t.shape.data_bytes) * spec().integer("link.rate_bytes")) for s in limited
-    ]
+    line = [100 * wire_bytes(s, t.roce) / (-(-s // t.shape.data_bytes) * rate(t.shape.data_bytes)) for s in limited]
     figure(
         ctx, f"every_size_{PROFILE[t.roce].lower()}_{min(sizes)}_{max(sizes)}", len(sizes) - slow, "count",
         target=len(sizes), passed=not said, of="sizes at the wire's rate, or at a beat a cycle", limited=len(limited),
         least_percent_of_line=round(min(line, default=100.0), 1), beat=t.shape.data_bytes,
+        gbps=8 * rate(t.shape.data_bytes),
     )  # fmt: skip
     return said

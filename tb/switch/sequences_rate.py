@@ -5,14 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from models.spec import spec
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import fit
 from tb.switch.goals_rate import due
+from tb.switch.shape import Shape
 from tb.switch.stimulus import SwitchSequence
 
-SMALLEST, DENSE, LARGEST = 64, 150, 4160  # bytes; up to DENSE every size is in the spread
+SMALLEST, DENSE = 64, 150  # bytes; up to DENSE every size is in the spread
 FRAMES = 4  # of each size
+
+
+def largest(s: Shape) -> int:
+    """Bytes of the largest frame that there is, or of the largest that this switch takes."""
+    return min(spec().integer("frame.max_beats") * 64, s.largest)
 
 
 def every(roce: int, top: int) -> list[int]:
@@ -35,7 +42,7 @@ class LineRate(SwitchSequence):
     def __init__(self, name: str, ctx: RunContext) -> None:
         super().__init__(name, ctx)
         self.parts: list[tuple[int, list[int]]] = []
-        s, top = self.shape, min(LARGEST, self.shape.largest)
+        s, top = self.shape, largest(self.shape)
         for roce in (0, 1):
             rng = ctx.rng(f"line_rate/{roce}")
             sizes = every(roce, top) if ctx.option("every", False) else spread(rng, roce, s.data_bytes, top)

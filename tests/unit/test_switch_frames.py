@@ -11,8 +11,8 @@ from scapy.layers.l2 import Ether
 from tb.common.beats import frames_from_beats
 from tb.common.observe import spans
 from tb.switch.frames import DAMAGES, Batch, build, fit, lanes_of, native_size, tags
-from tb.switch.goals_rate import due, limited_sizes, stream_limited
-from tb.switch.sequences_rate import every, spread
+from tb.switch.goals_rate import due, limited_sizes, rate, stream_limited
+from tb.switch.sequences_rate import every, largest, spread
 from tb.switch.shape import Shape
 
 
@@ -93,8 +93,14 @@ def test_sizes_that_beats_slow_below_the_wire():
     """400 Gb/s are 50 bytes a cycle: two beats for 65 bytes take longer than 85 bytes of the wire, for 80 no more."""
     assert limited_sizes(1, 64) == [(65, 79), (129, 129)]
     assert limited_sizes(0, 64) == [(65, 91), (129, 141)]
-    assert limited_sizes(0, 128) == limited_sizes(1, 128) == []
     assert not stream_limited(64, 1, 64)
+
+
+def test_sizes_that_wide_beats_slow_below_the_wire():
+    """800 Gb/s are 100 bytes a cycle. The third native range ends where two trailers, of two segments, fill it up."""
+    assert rate(64) == 50 and rate(128) == 100
+    assert limited_sizes(1, 128) == [(64, 79), (129, 179), (257, 279)]
+    assert limited_sizes(0, 128) == [(64, 91), (129, 191), (257, 283)]
 
 
 @pytest.mark.parametrize("width", [64, 128])
@@ -102,21 +108,23 @@ def test_sizes_that_beats_slow_below_the_wire():
 def test_the_closed_form_names_each_size_that_is_limited_and_no_other(roce, width):
     named = {s for a, b in limited_sizes(roce, width) for s in range(a, b + 1)}
     for size in range(64, 4225):
-        beats, wire = -(-size // width), (size + (20 if roce else 8 * -(-size // 256))) / 50
+        beats, wire = -(-size // width), (size + (20 if roce else 8 * -(-size // 256))) / (50 * width // 64)
         assert (size in named) == (beats > wire) == stream_limited(size, roce, width), size
-        assert due(100, size, roce, width) == max(100 * beats, -(-round(5000 * wire) // 50))
+        assert due(100, size, roce, width) == max(100 * beats, -(-round(100 * wire * rate(width)) // rate(width)))
 
 
 @pytest.mark.parametrize("width", [64, 128])
 @pytest.mark.parametrize("roce", [0, 1])
 def test_the_sizes_of_the_line_rate(roce, width):
     """The spread has every size to 150 bytes and both edges of every number of beats; the other list has all."""
-    all_sizes = every(roce, 4160)
-    some = spread(np.random.default_rng(1), roce, width, 4160)
-    assert all_sizes == [s for s in range(64, 4161) if roce or s % 4 == 2]
+    top = 66 * 64  # of frame.max_beats
+    assert largest(shape(width)) == top
+    all_sizes = every(roce, top)
+    some = spread(np.random.default_rng(1), roce, width, top)
+    assert all_sizes == [s for s in range(64, 4225) if roce or s % 4 == 2]
     assert set(some) < set(all_sizes) and [s for s in all_sizes if s <= 150] == [s for s in some if s <= 150]
     assert {-(-s // width) for s in some} == {-(-s // width) for s in all_sizes}
     step = 1 if roce else 4
-    for k in range(2, 4160 // width):
+    for k in range(2, top // width):
         assert any(k * width - step < s <= k * width for s in some), k
         assert any(k * width < s <= k * width + step for s in some), k
