@@ -11,7 +11,7 @@ from models.jit import inlined
 from models.switch_ahead import drops, takes_ahead
 from models.switch_entrance import due, entrances, gates, gates_settled
 from models.switch_exit import credits_out, exits, lives, lives_settle, settle, takes
-from models.switch_forward import decisions, moves, pauses, stages
+from models.switch_forward import decisions, late_settle, moves, owes, pauses, stages
 from models.switch_index import ahead, lane, lanes, words
 from models.switch_jit import ZERO, compiled, empty
 from models.switch_match import match_all
@@ -39,11 +39,13 @@ from models.switch_state import (
     NI,
     NOW,
     OUT_WAITS,
+    OWES,
     PAUSE_BEFORE,
     PICK,
     PIPE,
     UNSETTLED,
     UP,
+    WAITING,
     Feed,
     Shape,
     State,
@@ -131,9 +133,9 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
     else:
         takes(c, s, f)
     match_all(c, s, f)
-    if s.m[LIVE] != s.m[ALL] or s.m[LIVE + 1] != s.m[ALL + 1]:
+    if s.g[WAITING] or s.m[LIVE] != s.m[ALL] or s.m[LIVE + 1] != s.m[ALL + 1]:
         moves(c, s)
-    if c.pfc and held_changed:
+    if c.pfc and (held_changed or s.g[WAITING]):
         pauses(c, s)
     if s.g[PIPE] or s.g[MOVES]:
         stages(c, s, f)
@@ -143,6 +145,10 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
     else:
         exits(c, s, f)
         settle(c, s)
+        if not empty(s.m, OWES):
+            owes(c, s)
+        if s.g[WAITING]:
+            late_settle(c, s)
     if c.gate:
         gates(c, s)
     lives_settle(c, s)
@@ -153,7 +159,7 @@ def cycle(c: Shape, s: State, f: Feed) -> None:
 @inlined
 def quiet(c: Shape, s: State) -> bool:
     """Whether the next cycles change nothing unless something comes from outside."""
-    if s.g[UNSETTLED] or s.g[PIPE] or s.g[MOVES] or s.g[PICK] >= 0:
+    if s.g[UNSETTLED] or s.g[PIPE] or s.g[MOVES] or s.g[WAITING] or s.g[PICK] >= 0 or not empty(s.m, OWES):
         return False
     m = s.m
     if not (empty(m, BUSY_IN) and empty(m, IN_ASK) and empty(m, DISCARDS) and empty(m, OUT_WAITS)):
@@ -197,7 +203,7 @@ def skip_to(s: State, t: int) -> None:
 @compiled
 def run(c: Shape, s: State, f: Feed, limit: int) -> int:
     """Cycles up to the end, to ``limit``, or until the log wants to be emptied: DONE, LIMIT or FULL."""
-    room = len(s.log) // 4 - (12 + 2 * lanes(c)) * c.ports
+    room = len(s.log) // 4 - (16 + 4 * lanes(c)) * c.ports
     left = len(s.left) // 2 - (c.ports * (c.beats + 1) if ahead(c) else c.ports)
     if c.outside or s.g[NOW] == 0:
         due(c, s, f)

@@ -35,6 +35,7 @@ from models.switch_state import (
     INFO_NEED,
     INSIDE,
     LANE,
+    LATE,
     LENGTH,
     LIVE,
     MARK,
@@ -116,6 +117,14 @@ def _passes(c: Shape, s: State, f: Feed, i: int, beat: int) -> bool:
 
 
 @inlined
+def _stopped(c: Shape, s: State, i: int) -> bool:
+    """E1: ``tready`` is 0."""
+    if c.pfc:
+        return False
+    return s.inp[i * NI + INSIDE] >= c.cells or (not c.credit_en and has(s.m, LATE, i))
+
+
+@inlined
 def entrances(c: Shape, s: State, f: Feed) -> None:
     """All inputs: what is accepted, swallowed, enters, and the abort beats."""
     t = s.g[NOW]
@@ -125,7 +134,7 @@ def entrances(c: Shape, s: State, f: Feed) -> None:
         offered = s.inp[i * NI + DUE] <= t
         if not offered and not dead:
             continue
-        if full(c, s, f, i) if ahead(c) else not c.pfc and s.inp[i * NI + INSIDE] >= c.cells:
+        if full(c, s, f, i) if ahead(c) else _stopped(c, s, i):
             continue
         live = has(s.m, LIVE, i)
         beat = known(s.inp[i * NI + NEXT])

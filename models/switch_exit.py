@@ -15,6 +15,8 @@ from models.switch_state import (
     ABORTED,
     ALL,
     AT,
+    BEGUN,
+    BEGUN_LANE,
     BOOKED,
     BUSY_IN,
     BUSY_OUT,
@@ -57,6 +59,7 @@ from models.switch_state import (
     NOW,
     OPEN,
     OUT_WAITS,
+    OWES,
     OWN,
     PEND,
     Q_FILL,
@@ -120,6 +123,8 @@ def takes(c: Shape, s: State, f: Feed) -> None:
             v = known(s.frm[slot + LANE])
             if n == 0:
                 m[FRESH + w] |= bit(i)
+                s.inp[i * NI + BEGUN] = own
+                s.inp[i * NI + BEGUN_LANE] = v
                 marks(c, s, i, own, v, slot)
             last = 0
             beat = s.frm[slot + FIRST] + n
@@ -252,7 +257,7 @@ def lives(c: Shape, s: State) -> None:
     m = s.m
     for w in range(words(c)):
         now = m[UP + w] & m[LIVE + w]
-        rising = m[UP + w] & ~m[LIVE + w] & ~m[BUSY_OUT + w]
+        rising = m[UP + w] & ~m[LIVE + w] & ~m[BUSY_OUT + w] & ~m[OWES + w]
         while rising != ZERO:
             o = lowest(rising, w)
             rising &= rising - ONE

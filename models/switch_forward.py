@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a beat in the pipe to its queue: rules F1 to F11, Q1 to Q3 of docs/switch.md."""
+"""From a beat in the pipe to its queue: rules F1 to F11, Q1 to Q5 of docs/switch.md."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from models.switch_state import (
     ALL,
     AT_ONCE,
     BEAT,
+    BEGUN,
+    BEGUN_LANE,
     BY_STAGES,
     CALM_FROM,
     CALM_TO,
@@ -36,15 +38,21 @@ from models.switch_state import (
     GONE_LANE,
     GROUP,
     HELD,
+    HIGH,
     IN_ASK,
     INFO,
     INFO_BAD,
     INSIDE,
     K_DROP,
     K_FREE,
+    K_LATE,
+    K_OWED,
     K_PAUSE,
+    K_SAID,
     K_STORED,
     LANE,
+    LATE,
+    LATE_NEXT,
     LENGTH,
     LIVE,
     LONG,
@@ -60,6 +68,8 @@ from models.switch_state import (
     NOW,
     OPEN_UNTIL,
     OVERFLOW,
+    OWED,
+    OWES,
     PAUSED,
     PIPE,
     SHORT,
@@ -70,6 +80,8 @@ from models.switch_state import (
     UNREAD,
     UNSETTLED,
     UP,
+    WAIT,
+    WAITING,
     Feed,
     Shape,
     State,
@@ -80,23 +92,39 @@ BY_FLOW, SPRAYING, ADAPTIVE, MULTICAST = range(4)
 
 @inlined
 def moves(c: Shape, s: State) -> None:
-    """Q3: frames for a dead port leave their queue, and are in the pipe as if entered in the cycle before."""
+    """Q3: frames for a dead port leave their queue, and are in the pipe as if entered in the cycle before. Q5: how long
+    one has waited, and who is late in the next cycle."""
     m = s.m
     t = s.g[NOW]
     stage = (t - 1) & (DEPTH - 1)
+    s.g[WAITING] = 0
     for i in range(c.ports):
-        if not has(m, IN_ASK, i) or has(s.staged, stage * 2, i) or has(m, FRESH, i):
-            continue
         out = -1
         lane = 0
         for w in range(words(c)):
+            if not has(m, IN_ASK, i):
+                break
             for v in range(lanes(c)):
                 waits = s.row[cell(i, v) + w] & ~m[LIVE + w]
+                own = s.inp[i * NI + BEGUN]
+                if has(m, FRESH, i) and own >= 0 and own >> 6 == w and s.inp[i * NI + BEGUN_LANE] == v:
+                    waits &= ~bit(own)
                 if waits != ZERO:
                     o = lowest(waits, w)
                     if out < 0 or o < out:
                         out = o
                         lane = v
+        late = out >= 0 and (has(m, LATE, i) or s.inp[i * NI + WAIT] == c.move_wait)
+        m[LATE_NEXT + (i >> 6)] &= ~bit(i)
+        if late:
+            m[LATE_NEXT + (i >> 6)] |= bit(i)
+        if late or has(m, LATE, i):
+            s.g[WAITING] = 1
+        if out >= 0 and has(s.staged, stage * 2, i):
+            s.inp[i * NI + WAIT] = min(s.inp[i * NI + WAIT] + 1, c.move_wait)
+            s.g[WAITING] = 1
+            continue
+        s.inp[i * NI + WAIT] = 0
         if out < 0:
             continue
         slot = leave(c, s, i, out * lanes(c) + lane)
@@ -288,6 +316,11 @@ def _queue(c: Shape, s: State, i: int, slot: int) -> int:
 @inlined
 def free_cell(c: Shape, s: State, f: Feed, i: int, v: int, beat: int) -> None:
     """A beat's cell is given back in this cycle."""
+    if not ahead(c) and c.holds and (has(s.m, OWES, i) or (has(s.m, LATE, i) and has(s.m, LIVE, i))):
+        log(c, s, s.g[NOW] + c.free, K_OWED, i, v)
+        s.il[lane(i, v) + OWED] += 1
+        s.m[OWES + (i >> 6)] |= bit(i)
+        return
     if c.outside or beat < 0:
         log(c, s, s.g[NOW] + c.free, K_FREE, i, v)
     else:
@@ -387,17 +420,54 @@ def decisions(c: Shape, s: State, f: Feed) -> None:
 
 
 @inlined
+def owes(c: Shape, s: State) -> None:
+    """F10: what is said of cells that were given back, now or before."""
+    m = s.m
+    for w in range(words(c)):
+        ins = m[OWES + w] & ~(m[LATE + w] & m[LIVE + w])
+        while ins != ZERO:
+            i = lowest(ins, w)
+            ins &= ins - ONE
+            m[OWES + w] &= ~bit(i)
+            for v in range(lanes(c)):
+                at = lane(i, v)
+                said = min(s.il[at + OWED], 3)
+                s.il[at + OWED] -= said
+                if s.il[at + OWED]:
+                    m[OWES + w] |= bit(i)
+                for _ in range(said):
+                    log(c, s, s.g[NOW] + c.free, K_SAID, i, v)
+                if c.gate and said:
+                    s.il[at + FREED] += said
+                    m[GIVES + w] |= bit(i)
+
+
+@inlined
+def late_settle(c: Shape, s: State) -> None:
+    """Who is late in the next cycle."""
+    m = s.m
+    for w in range(words(c)):
+        changed = m[LATE + w] ^ m[LATE_NEXT + w]
+        while changed != ZERO:
+            i = lowest(changed, w)
+            changed &= changed - ONE
+            log(c, s, s.g[NOW] + 1, K_LATE, i, 1 if has(m, LATE_NEXT, i) else 0)
+        m[LATE + w] = m[LATE_NEXT + w]
+
+
+@inlined
 def pauses(c: Shape, s: State) -> None:
     """F11, from held as this cycle shows it, seen in the next."""
     for i in range(c.ports):
         for v in range(lanes(c)):
             held = s.il[lane(i, v) + HELD]
-            before = s.il[lane(i, v) + PAUSED]
-            now = before
+            high = s.il[lane(i, v) + HIGH]
             if held >= c.xoff:
-                now = 1
+                high = 1
             elif held <= c.xon:
-                now = 0
-            if now != before:
+                high = 0
+            s.il[lane(i, v) + HIGH] = high
+            now = 1 if has(s.m, LATE_NEXT, i) else high
+            if now != s.il[lane(i, v) + PAUSED]:
                 s.il[lane(i, v) + PAUSED] = now
                 log(c, s, s.g[NOW] + 1, K_PAUSE, i * lanes(c) + v, now)

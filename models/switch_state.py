@@ -19,11 +19,12 @@ Array = npt.NDArray[Any]
 
 # columns of State.g: the whole switch
 (NOW, PIPE, MOVES, PICK, PICK_AT, PICK_LANE, MP, WAVE, UNSETTLED, LOG, TAKES, AT_TABLE, AT_GROUP, AT_UP, AT_PAUSE,
- LEFT, BUSY_UNTIL, CALM_FROM, CALM_TO, OPEN_UNTIL, NG) = range(21)  # fmt: skip
+ LEFT, BUSY_UNTIL, CALM_FROM, CALM_TO, OPEN_UNTIL, WAITING, NG) = range(22)  # fmt: skip
 # rows of State.m: sets of ports. IN_ASK, OUT_ASK: with unicast frames; DISCARDS: with frames to discard;
-# LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now
+# LEFT_IN, LEFT_OUT, FRESH: what is still to be matched, and inputs whose first beat is taken now; OWES: inputs that
+# have given cells back and not said so (F10)
 (ALL, UP, LIVE, LIVE_NEXT, BUSY_IN, BUSY_OUT, IN_ASK, OUT_ASK, DISCARDS, OUT_WAITS, LEFT_IN, LEFT_OUT, FRESH, SET, GOT,
- CREDITS, GIVES, GAVE, DROPPING, NM) = range(0, 40, 2)  # fmt: skip
+ CREDITS, GIVES, GAVE, DROPPING, LATE, LATE_NEXT, OWES, NM) = range(0, 46, 2)  # fmt: skip
 # columns of State.inp
 (
     INSIDE,
@@ -49,14 +50,17 @@ Array = npt.NDArray[Any]
     PASSED_GATE,
     DROP_NEXT,
     BY_STAGES,
-) = range(23)
+    WAIT,
+    BEGUN,
+    BEGUN_LANE,
+) = range(26)
 NI = 32  # fmt: skip
 # columns of State.out
 (BOOKED, GRANT, HEAD, FILL, LANES_OK, QUEUED_OUT, LEFT_COUNT, READY_AT, READY_CYCLE, CREDIT_AT, CREDIT_CYCLE, OUT_FIRST,
  OUT_BEAT, OUT_LANE) = range(14)  # fmt: skip
 NO = 16
 # columns of State.il (input, lane) and State.ol (output, lane)
-HELD, GATE, FREED, FREED_BEFORE, PAUSED = range(5)
+HELD, GATE, FREED, FREED_BEFORE, PAUSED, HIGH, OWED = range(7)
 CREDIT, PEND, PAUSE_BEFORE, GIVEN_HEAD, GIVEN_FILL = range(5)
 NL = 8
 # columns of State.frm
@@ -85,8 +89,10 @@ INFO_LANE, INFO_BAD, INFO_ECT, INFO_NEED = 16, 20, 21, 24
 FLOW = (1 << INFO_LANE) - 1
 NEVER = 1 << 60
 _CREDITS_AHEAD = 1 << 22  # of which the cycle is noted
-# kinds of State.log
-(K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE, K_GRANT, K_STORED, K_TAKE, NK) = range(12)
+# kinds of State.log. K_FREE: a cell given back that `free_cells` shows at once, when no beat was played for it; K_OWED:
+# one that it shows later; K_SAID: then
+(K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE, K_GRANT, K_STORED, K_TAKE, K_LATE, K_OWED, K_SAID,
+ NK) = range(15)  # fmt: skip
 # bits of META
 META_INPUT, META_LANE, META_LAST, META_USER, META_MARKED, META_FIRST, META_BEAT = 8, 16, 20, 21, 22, 23, 24
 GONE_LANE = 3  # bits of the lane in Feed.gone
@@ -129,6 +135,8 @@ class Shape(NamedTuple):
     drop_at: int
     ecn_at: int
     mcast_hold: int
+    move_wait: int
+    holds: int  # 1: a late input says nothing of cells (F10)
     frames: int  # rows of frm an input
     queues: int  # rows of q an input
 
@@ -195,7 +203,7 @@ class Feed(NamedTuple):
     end: Array  # (P)
     play: Array  # earliest cycle, and in bit 0 whether it is a last one
     taken: Array  # written: cycle of acceptance
-    gone: Array  # written: cycle in which `free_cells` shows its cell, and its lane; 0: it had none
+    gone: Array  # written: cycle in which `free_cells` shows its cell, and its lane; 0: it had none, or is in the log
     cut: Array  # written: 1 for a beat taken from its source and not sent, its frame's port had died
     head: Array  # n, NH: of the first beats of an input's frames, input by input, or of all beats
     heads: Array  # (P): where the rows of an input begin
@@ -238,7 +246,8 @@ def shape(config: SwitchConfig, record: int, gate: bool = False, outside: bool =
         whole=(0,) * (2 if whole else 1),
         prefix=config.prefix & ((1 << address_bits - config.addr_w) - 1),
         addr_w=config.addr_w, cross=figure["cross"], free=figure["free"], drop_at=figure["count"], ecn_at=figure["ecn"],
-        mcast_hold=spec().cycles("switch.mcast_hold"), frames=config.depth + DEPTH,
+        mcast_hold=spec().cycles("switch.mcast_hold"), move_wait=spec().cycles("switch.move_wait"),
+        holds=int(config.credit_en and not config.pfc), frames=config.depth + DEPTH,
         queues=config.ports * config.lanes + config.lanes + 1,
     )  # fmt: skip
 

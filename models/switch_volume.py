@@ -28,11 +28,14 @@ from models.switch_state import (
     K_DROP,
     K_ECN,
     K_FREE,
+    K_LATE,
     K_LIVE,
     K_LOST,
     K_MC_LOST,
     K_OUT,
+    K_OWED,
     K_PAUSE,
+    K_SAID,
     K_TAKE,
     LEFT,
     LEFT_COUNT,
@@ -40,7 +43,6 @@ from models.switch_state import (
     META_LANE,
     NEXT,
     NH,
-    NK,
     NO,
     NOW,
     REASONS,
@@ -87,9 +89,9 @@ class Outcome:
 
     ``taken``: cycle at which each played beat was accepted; ``cut``: those that were not sent to the switch, the rest
     of a frame whose port had died (E2). ``drop``: codes.
-    ``pause``, ``live``: (cycle, whole vector) of each change, the first at cycle 0. ``counters``: frames by reason of
-    F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do. ``takes``: of each
-    output, the beats taken for it, lost ones too, with their lanes; empty unless asked for.
+    ``pause``, ``live``, ``late`` (Q5): (cycle, whole vector) of each change, the first at cycle 0. ``counters``: frames
+    by reason of F10, and ``mc_lost``, ``lost``, ``ecn``. ``end``: first cycle at which nothing was left to do.
+    ``takes``: of each output, the beats taken for it, lost ones too, with their lanes; empty unless asked for.
     """
 
     taken: list[Array]
@@ -101,17 +103,30 @@ class Outcome:
     ecn: list[Array]
     pause: list[tuple[int, int]]
     live: list[tuple[int, int]]
+    late: list[tuple[int, int]]
     end: int
     counters: dict[str, int]
     _config: SwitchConfig = field(repr=False)
     _beats: Sequence[Array] = field(repr=False)
     _gone: Sequence[tuple[Array, Array, Array]] = field(repr=False)
+    _owed: Sequence[tuple[Array, Array]] = field(repr=False)
+    _said: Sequence[tuple[Array, Array]] = field(repr=False)
     takes: list[Array] = field(default_factory=list)
 
     @cached_property
     def free(self) -> list[Array]:
-        """Cells given back, made on first use: two bits a lane, lane 0 lowest."""
-        return [freed(*gone) for gone in self._gone]
+        """What ``free_cells`` shows of cells given back, made on first use: two bits a lane, lane 0 lowest."""
+        return self._freed(self._said)
+
+    @cached_property
+    def given(self) -> list[Array]:
+        """The same as if nothing of it had been held back while an input was late (F10)."""
+        return self._freed(self._owed)
+
+    def _freed(self, more: Sequence[tuple[Array, Array]]) -> list[Array]:
+        """Cells that were not owed, and ``more``."""
+        parts = zip(self._gone, more, strict=True)
+        return [freed(gone, np.append(at, x), np.append(lane, y)) for (gone, at, lane), (x, y) in parts]
 
     def out_beats(self, output: int) -> tuple[Array, Array]:
         """(data, keep) of the beats that left ``output``, as they left it."""
@@ -261,7 +276,8 @@ def simulate(config: SwitchConfig, stimulus: Stimulus, takes: bool = False) -> O
         free = read(config, beats[i], everywhere, play_[at:to], head, free)
         at = to
     given = joined(config, stimulus, end, play_, head[:free], heads)
-    kinds = sum(1 << k for k in range(NK) if k in (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE))
+    of_interest = (K_OUT, K_DROP, K_MC_LOST, K_FREE, K_LOST, K_ECN, K_PAUSE, K_LIVE, K_LATE, K_OWED, K_SAID)
+    kinds = sum(1 << k for k in of_interest)
     kinds |= int(takes) << K_TAKE
     parts: list[Array] = []
     left: list[Array] = []
@@ -283,7 +299,9 @@ def simulate(config: SwitchConfig, stimulus: Stimulus, takes: bool = False) -> O
         taken=[given.taken[span] for span in spans], cut=[given.cut[span] for span in spans],
         out=departures(left, state.out[LEFT_COUNT::NO], given.off),
         drop=drop, mc_lost=mc_lost, lost=lost, ecn=ecn, pause=log.vector(K_PAUSE),
-        live=log.vector(K_LIVE), end=int(state.g[NOW]), counters=counters, _config=config, _beats=beats,
+        live=log.vector(K_LIVE), late=log.vector(K_LATE), end=int(state.g[NOW]), counters=counters,
+        _config=config, _beats=beats,
         _gone=[(given.gone[span], *log.of(K_FREE, i)) for i, span in enumerate(spans)],
+        _owed=[log.of(K_OWED, i) for i in range(p)], _said=[log.of(K_SAID, i) for i in range(p)],
         takes=_takes(parts, p) if takes else [],
     )  # fmt: skip

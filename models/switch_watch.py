@@ -85,9 +85,10 @@ def in_use(config: SwitchConfig, given: Stimulus, got: Outcome, port: int) -> Ch
     for cycle, _ in entered:
         step(cycle + 1, 1)
     told = spec().cycles("latency.switch.free")
-    for cycle, value in zip(got.free[port]["cycle"].tolist(), got.free[port]["value"].tolist(), strict=True):
+    for cycle, value in zip(got.given[port]["cycle"].tolist(), got.given[port]["value"].tolist(), strict=True):
         step(cycle - told + 1, -sum(value >> 2 * v & 3 for v in range(config.lanes)))
-    # a frame that a dead port left unfinished gets an abort beat, as soon as there is room (E3)
+    # a frame that a dead port left unfinished gets an abort beat, as soon as its input would take one (E3)
+    late = [(0, 0)] if config.credit_en else _bit(got.late, port)
     starts = [cycle for cycle, _ in entered]
     known = 0
     for (_, before), (fall, now) in pairwise(live):
@@ -95,7 +96,7 @@ def in_use(config: SwitchConfig, given: Stimulus, got: Outcome, port: int) -> Ch
         if before and not now and n > known and not entered[n - 1][1]:
             cycle = fall
             level = _level(steps)
-            while not config.pfc and _at(level, cycle) >= config.depth:
+            while not config.pfc and (_at(level, cycle) >= config.depth or _at(late, cycle)):
                 cycle += 1
             step(cycle + 1, 1)
         known = n
