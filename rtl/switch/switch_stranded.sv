@@ -9,7 +9,8 @@ module switch_stranded
 #(
     parameter int PORTS = 8,  /// ports, 2..80
     parameter int LANES = 1,  /// virtual lanes, 1..8
-    parameter int QW    = 4   /// bits of a queue number, more than PORTS x LANES of them
+    parameter int QW    = 4,  /// bits of a queue number, more than PORTS x LANES of them
+    parameter int WAIT  = SWITCH_MOVE_WAIT  /// cycles that a frame waits before the input is late
 ) (
     input  wire                    clk,       /// clock
     input  wire                    rst,       /// synchronous reset, active high
@@ -24,7 +25,7 @@ module switch_stranded
 );
 
   localparam int NU = PORTS * LANES;
-  localparam int WW = $clog2(SWITCH_MOVE_WAIT + 1);
+  localparam int WW = $clog2(WAIT + 1);
 
   logic stranded;
   always_comb begin
@@ -42,7 +43,7 @@ module switch_stranded
   assign move = stranded && !entered;
 
   logic [WW-1:0] waited;
-  wire at_limit = waited == WW'(SWITCH_MOVE_WAIT);
+  wire at_limit = waited == WW'(WAIT);
   assign late_next = stranded && (late || at_limit);
   always_ff @(posedge clk) begin
     if (rst) begin
