@@ -94,6 +94,8 @@ class Timing(_Strict):
 
     top: str
     params: dict[str, int] = Field(default_factory=dict)
+    over: str | None = Field(default=None, min_length=1)
+    """Why it may be above the ceiling; it then must be."""
 
 
 class Block(_Strict):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.console import Console
 
 from scripts import needs, timing
 from scripts.common import UserError
@@ -70,3 +71,21 @@ def test_a_big_memory_is_a_macro(project):
     assert small.cells > 4096, "64 words of 64 bits are flip-flops"
     assert big.cells < 1000, "1024 words are not"
     assert big.ns < small.ns
+
+
+@pytest.mark.parametrize(
+    ("fo4", "why", "code", "word"),
+    [
+        (49, None, 0, "PASS"),
+        (51, None, 1, "FAIL"),
+        (51, "slow", 0, "above"),
+        (49, "slow", 1, "it is not"),
+    ],
+)
+def test_above_the_ceiling_wants_a_reason_and_a_reason_wants_it_above(fo4, why, code, word, capsys):
+    unit, ceiling = timing.fo4_figures()
+    path = timing.Path_(
+        "m", {"N": 2}, ns=fo4 * unit * ceiling / 50, start="a", end="b", cells=1, area=1, seconds=1, folder=""
+    )
+    assert timing.show(Console(width=140), [path], [why]) == code
+    assert word in (said := capsys.readouterr().out) and (why or "") in said
