@@ -166,7 +166,7 @@ FIGURE = Group(
         Cover("headroom", each("enough", "a cell less"), points=("pfc_headroom",)),
         Cover("reroute", each(*PROFILES), points=("reroute",)),
         Cover("blocked_lane", each(0, 1), points=("blocked_lane",)),
-        Cover("hot_spot", each("with", "without"), points=("hot_spot",)),
+        Cover("hot_spot", each("with", "without", "beside", "behind", "lane", "shared"), points=("hot_spot",)),
         Cover("zero_load", each(*PROFILES), points=("zero_load",)),
         Cover("full_rate", [Bin("one beat", range(1, 65)), Bin("two beats", range(65, 129)),
                             Bin("several", range(129, 2000)), Bin("large", range(2000, MANY))], points=("full_rate",)),

@@ -131,8 +131,8 @@ def figures(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"reroute": PROFILES[phase.item.cfg["roce"]]}
     if "blocked_lane" in info:
         yield {"blocked_lane": info["blocked_lane"][1]}
-    if "cool" in info:
-        yield {"hot_spot": info["cool"][1]}
+    if "hot" in info:
+        yield {"hot_spot": info["hot"]}
     if "latency" in info:
         yield {"zero_load": PROFILES[phase.item.cfg["roce"]]}
     if "busy" in info:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What single sequences ask for: latency, fairness, hot spots, lanes, stamps. Read off the records alone.
+"""What single sequences ask for: latency, fairness, lanes, stamps. Read off the records alone.
 
 :data:`GOALS`: key of ``info`` -> check. The value under the key says what is wanted; each check describes it.
 """
@@ -16,17 +16,13 @@ from tb.common.run import RunContext
 from tb.common.taps import read_stamps
 from tb.common.uvm import PhaseRecords
 from tb.switch.goals_flow import GOALS_FLOW
+from tb.switch.goals_hot import GOALS_HOT, alone
 from tb.switch.goals_rate import PROFILE, busy, figure, line_rate
 from tb.switch.trace import Trace, bits_of, latencies
 
 TAPS = "sw"  # prefix of the stamps in tb_switch
 CROSSED = 2  # cycles from a beat taken to the crossbar's output
 Goal = Callable[[RunContext, Trace, PhaseRecords], list[str]]
-
-
-def alone() -> int:
-    """Cycles of a frame through an empty switch, first beat to first beat."""
-    return sum(spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
 
 
 def latency(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -114,28 +110,6 @@ def peak(t: Trace, phase: PhaseRecords, p: int) -> int:
     return int(np.cumsum(change[order]).max(initial=0))
 
 
-_cool: dict[str, dict[str, float]] = {}
-
-
-def cool(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Outputs beside a hot spot: the same frames for them, with and without it, are through at about the same time.
-
-    ``info["cool"]`` is (name of the pair, "with" or "without", the hot output).
-    """
-    pair, which, hot = phase.item.info["cool"]
-    ends = [int(out.end.max()) for o, out in enumerate(t.left) if o != hot and len(out.end)]
-    _cool.setdefault(pair, {})[which] = max(ends) - phase.item.info["from"]
-    done = _cool[pair]
-    if len(done) < 2:
-        return []
-    ratio = done["with"] / done["without"]
-    figure(ctx, "beside_hot_spot", round(100 * ratio, 1), "percent", target=115, passed=ratio <= 1.15,
-            meaning="time of the other outputs' frames with a hot spot, against without")  # fmt: skip
-    return (
-        [] if ratio <= 1.15 else [f"the hot spot slows other outputs: {done['with']} against {done['without']} cycles"]
-    )
-
-
 def load(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     """Latency under load as figures. Whatever the traffic, no frame is faster than through an empty switch."""
     times = latencies(t)
@@ -215,6 +189,6 @@ def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 GOALS: dict[str, Goal] = {
     "latency": latency, "busy": busy, "line_rate": line_rate, "stamps": stamps,
-    "fair": fair, "shares": shares, "stalls": stalls, "cool": cool, "load": load,
-    "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW,
+    "fair": fair, "shares": shares, "stalls": stalls, "load": load,
+    "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW, **GOALS_HOT,
 }  # fmt: skip

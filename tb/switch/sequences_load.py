@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stimulus of the switch: many inputs for one output, hot spots, lanes, marks by depth."""
+"""Stimulus of the switch: many inputs for one output, full buffers, lanes, marks by depth."""
 
 from __future__ import annotations
 
@@ -39,35 +39,6 @@ class Incast(SwitchSequence):
         item.info["shares"] = target
         if index % 4 == 2 and s.ports > 2:
             item.info["stalls"] = True
-        return self.finish(item, rng)
-
-
-class HotSpot(SwitchSequence):
-    """The same frames for the other outputs with (even phases) and without (odd) too many for one hot output."""
-
-    phases = 2
-    least = 2
-
-    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """A third of each input's frames is for the hot output, which is slow; buffers take the excess."""
-        s = self.shape
-        rng = self.ctx.rng(f"hot_spot/{index // 2}")  # a pair of phases has the same frames
-        item = self.begin("hot_spot", index, rng, roce=index // 2 % 2)
-        hot, n = int(rng.integers(s.ports)), 60
-        cool_ports = [p for p in range(s.ports) if p != hot]
-        with_it = index % 2 == 0
-        for i in range(s.ports):
-            turn = np.array([cool_ports[(i + k) % len(cool_ports)] for k in range(n)])
-            to_hot = np.arange(n) % 3 == 2
-            size = fit(rng.integers(64, min(400, s.largest + 1), n), item.cfg["roce"])
-            b = self.batch(item, rng, self.dest(item, rng, np.where(to_hot, hot, turn)), size, load=0.7)
-            if not with_it:
-                for key in ("size", "dest", "lane", "cycle", "stated", "damage", "ecn", "grh", "flow"):
-                    setattr(b, key, getattr(b, key)[~to_hot])
-            item.info["batch"][i] = b
-        item.ready[name("m", hot)] = np.arange(100) % 3 == 0
-        item.info |= {"cool": (f"pair{index // 2}", "with" if with_it else "without", hot), "from": self.start_at}
-        item.info["load"] = "hot_spot" if with_it else "no_hot_spot"
         return self.finish(item, rng)
 
 

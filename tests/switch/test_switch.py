@@ -12,7 +12,8 @@ from tb.switch.sequences_bad import Malformed, TooLong
 from tb.switch.sequences_basic import Eighty, Permutation, Random, Volume, ZeroLoad
 from tb.switch.sequences_corner import AbortFull, Blink, Dips, ExactlyFull, FallInGap, Turns
 from tb.switch.sequences_flow import Headroom, Pauses
-from tb.switch.sequences_load import FullBuffers, HotSpot, Incast, Lanes, Marks, Uniform
+from tb.switch.sequences_hot import HotSpot
+from tb.switch.sequences_load import FullBuffers, Incast, Lanes, Marks, Uniform
 from tb.switch.sequences_rate import LineRate
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 
