@@ -45,6 +45,26 @@ def test_an_abort_beat_counts():
     assert got.in_use[0] == [(0, 0), (21, 1), (22, 2), (23, 3), (28, 2), (29, 1), (30, 0)]
 
 
+def test_an_abort_beat_that_waits_counts_from_then_on():
+    """E3, Q5: six beats for output 1, dead from 101 on, then a stream for output 2, of which seven beats are inside.
+    Late from 166 to 170, and input 0 dies at 166 in a frame's middle: its abort beat enters at 171, is taken at 177;
+    the frames to discard from 178 on."""
+    frames = [(20, frame(1, 2))] * 3 + [(c, frame(2, 2)) for c in range(27, 300, 2)]
+    got = see(frames, pause=[(0, 2)], port_up=[(0, UP), (100, UP & ~2), (165, UP & ~3)])
+    falls = [(167, 12), (168, 11), (169, 10), (170, 9), (171, 8), (173, 7), *((178 + n, 6 - n) for n in range(7))]
+    assert [row for row in got.in_use[0] if row[0] > 40] == falls
+
+
+def test_cells_that_are_not_said_are_not_in_use():
+    """F10: the same stream with credits: late from 166 on, thirteen beats are inside as long as it goes on."""
+    frames = [(20, frame(1, 2))] * 3 + [(c, frame(2, 2)) for c in range(26, 300, 2)]
+    got = see(frames, pause=[(0, 2)], port_up=[(0, UP), (100, UP & ~2)], cells=32, max_beats=2, credit_en=True,
+              credit_init=70, gate=True)  # fmt: skip
+    assert [row for row in got.in_use[0] if 33 < row[0] < 187] == [(185, 12), (186, 11)]
+    assert max(n for _, n in got.in_use[0]) == 13
+    assert got.in_use[0][-1][1] == 0
+
+
 def test_credits_fall_behind_a_taking_and_come_back():
     """Taken at 27 and 28, accepted at 35 and 36, given back a cycle later, seen the cycle after that."""
     got = see([(20, frame(1, 2))], credit_en=True, credit_init=70)
