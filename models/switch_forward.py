@@ -424,14 +424,15 @@ def owes(c: Shape, s: State) -> None:
     """F10: what is said of cells that were given back, now or before."""
     m = s.m
     for w in range(words(c)):
-        ins = m[OWES + w] & ~(m[LATE + w] & m[LIVE + w])
+        ins = m[OWES + w]
         while ins != ZERO:
             i = lowest(ins, w)
             ins &= ins - ONE
             m[OWES + w] &= ~bit(i)
+            kept = c.quota if has(m, LATE, i) and has(m, LIVE, i) else 0
             for v in range(lanes(c)):
                 at = lane(i, v)
-                said = min(s.il[at + OWED], 3)
+                said = max(0, min(s.il[at + OWED] - kept, 3))
                 s.il[at + OWED] -= said
                 if s.il[at + OWED]:
                     m[OWES + w] |= bit(i)

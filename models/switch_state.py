@@ -136,7 +136,7 @@ class Shape(NamedTuple):
     ecn_at: int
     mcast_hold: int
     move_wait: int
-    holds: int  # 1: a late input says nothing of cells (F10)
+    holds: int  # 1: a late input keeps what it owes (F10)
     frames: int  # rows of frm an input
     queues: int  # rows of q an input
 

@@ -196,7 +196,7 @@ class Plain:
             for v in self.lanes:
                 due = self.owed[i][v] + given[i][v]
                 hold = self.late[i] and self.live[i] and c.credit_en and not c.pfc
-                said = 0 if hold else min(3, due)
+                said = min(3, max(0, due - c.quota) if hold else due)
                 self.owed[i][v] = due - said
                 self.gate[i][v] += self.shown[i][v] - gate_step[i][v]
                 if not self.live[i]:

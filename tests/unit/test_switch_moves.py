@@ -157,6 +157,19 @@ def test_no_credits_are_said_while_late():
     assert [c for c, _ in events(outcome.given[0]) if 160 <= c <= 200] == [*range(160, 198), 199, 200]
 
 
+def test_no_more_is_owed_than_a_lane_has():
+    """F10: a far end that sends without credit, here up to 240. Sixteen cells a lane: at 182 one more would be owed, so
+    one a cycle is said from then on. The frame moves at 242, late is 0 at 244. Owed then 16; the last of the stream is
+    taken at 247, the frame at 248: 21 cells, 3 a cycle from 244 to 250."""
+    frames = [(20, frame(1, 1)), *stream(21, 241)]
+    outcome = run(frames, cells=16, **{**CREDITS, "gate": False})
+    assert outcome.late == late(166, 244)
+    assert moved(outcome) == [242]
+    said = [(c, n) for c, n in events(outcome.free[0]) if c >= 160]
+    once = [*range(160, 167), *range(183, 245)]
+    assert said == [*((c, 1) for c in once), *((c, 3) for c in range(245, 252))]
+
+
 def test_lanes_are_said_each_by_itself():
     """The stream is in lane 1, lane 0 gives nothing while late: what is owed is said in lane 1."""
     frames = [(20, frame(1, 2))] * 3 + [(c, frame(2, 2, lane=1)) for c in range(26, 300, 2)]
