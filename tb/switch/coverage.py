@@ -90,7 +90,8 @@ INPUT = Group(
     [
         Cover("cells", [Bin("few", range(26)), Bin("half", range(26, 100)), Bin("full", 100)],
               points=("full_buffers",)),
-        Cover("freed", [Bin("1", 1), Bin("2 at once", 2)], points=("malformed",)),
+        Cover("freed", [Bin("1", 1), Bin("2 at once", 2), Bin("3 at once: what was owed", 3, ("stranded",))],
+              points=("malformed",)),
         Cover("lanes_freed", [Bin("1", 1), Bin("2 lanes at once", 2)], points=("lanes",)),
         Cover("pauses", [Bin("none", 0), Bin("1", 1), Bin("more", range(2, MANY))], points=("pauses",)),
         Cover("ends", [Bin("none", 0), Bin("1", 1), Bin("more", range(2, MANY))], points=("pauses",)),
@@ -177,6 +178,13 @@ FIGURE = Group(
                            for x in ("malformed", "long", "unknown")),
                          *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),
         Cover("theory", each(50, 70, 80), points=("theory",)),
+        Cover("late", each("tready", "credits", "pause"), points=("stranded",)),
+        Cover("way", [*each("none", "spray", "flow", "set"), Bin("none, a queue being started", "start")],
+              points=("stranded",)),
+        Cross("late_by_way", ("late", "way"), points=("stranded",)),
+        Cover("means", each("tready", "credits", "pause"), points=("never_late",)),
+        Cover("not_late", [Bin("a gap in forty", "gaps"), Bin("nothing waits", "empty")], points=("never_late",)),
+        Cross("means_by_not_late", ("means", "not_late"), points=("never_late",)),
         Cover("fair", each("round robin", "iSLIP", "wavefront"), points=("fairness",)),
     ],
 )  # fmt: skip

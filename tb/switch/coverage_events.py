@@ -139,6 +139,9 @@ def figures(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"full_rate": int(info["busy"])}
     if "corner" in info:
         yield {"corner": info["corner"]}
+    if "stranded" in info:
+        means, way = info["stranded"][:2]
+        yield {"late": means, "way": way} if way not in ("gaps", "empty") else {"not_late": way, "means": means}
     if "theory" in info:
         yield {"theory": info["theory"][1]}
     if "fair" in info:

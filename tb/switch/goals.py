@@ -18,6 +18,7 @@ from tb.common.uvm import PhaseRecords
 from tb.switch.goals_flow import GOALS_FLOW
 from tb.switch.goals_hot import GOALS_HOT, alone
 from tb.switch.goals_rate import PROFILE, busy, figure, line_rate
+from tb.switch.goals_stranded import GOALS_STRANDED
 from tb.switch.trace import Trace, bits_of, latencies
 
 TAPS = "sw"  # prefix of the stamps in tb_switch
@@ -191,4 +192,5 @@ GOALS: dict[str, Goal] = {
     "latency": latency, "busy": busy, "line_rate": line_rate, "stamps": stamps,
     "fair": fair, "shares": shares, "stalls": stalls, "load": load,
     "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW, **GOALS_HOT,
+    **GOALS_STRANDED,
 }  # fmt: skip

@@ -16,6 +16,7 @@ from tb.switch.sequences_hot import HotSpot
 from tb.switch.sequences_load import FullBuffers, Incast, Lanes, Marks, Uniform
 from tb.switch.sequences_rate import LineRate
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
+from tb.switch.sequences_stranded import Stranded
 
 
 class SwitchTest(PhaseTest):
@@ -94,6 +95,13 @@ class port_events(SwitchTest):
     """Ports down and up at random, in the gap of a frame, with full buffers; time to the first beat on a new way."""
 
     sequences = (PortEvents, Reroute, FallInGap, AbortFull, Blink, Dips, Turns)
+
+
+@pyuvm.test()
+class stranded(SwitchTest):
+    """Frames of a port that dies beside streams without a gap: held back by tready, credits, pause."""
+
+    sequences = (Stranded,)
 
 
 @pyuvm.test()
