@@ -11,12 +11,19 @@
 
 module fabric
   import microhop_pkg::*;
-(
+#(
+    parameter bit ERRORS = 1'b0  /// the cables can have errors
+) (
     input  wire                         clk,           /// clock
     input  wire                         rst,           /// synchronous reset, active high
     input  wire  [1:0]                  cfg_topology,  /// 0 direct, 1 one hop, 2 three hops
     input  wire  [7:0]                  cfg_cable,     /// delay of every cable, cycles, at least 1
     input  wire  [LINK_CFG_W-1:0]       cfg_link,      /// link_cfg_t of every cable end
+    input  wire                         cfg_err_on,    /// codewords fail on every cable
+    input  wire  [63:0]                 cfg_err_seed,  /// seed of the errors
+    input  wire                         thr_we,        /// phy_errors: a threshold is written
+    input  wire  [4:0]                  thr_addr,      /// which
+    input  wire  [63:0]                 thr_data,      /// its value
     input  wire                         cfg_roce,      /// 0 native, 1 RoCEv2
     input  wire  [21:0]                 cfg_prefix,    /// upper 22 bits of every known destination
     // table writes: one switch at a time
@@ -80,6 +87,11 @@ module fabric
   localparam int LEAF = 0, SPINE = 1, LEAF1 = 2;  // index of a switch
   localparam int CABLE_W = CABLE_SIDE_W + 64 + 512;
 
+  /* verilator lint_off UNUSEDSIGNAL */  // the links have the rest
+  link_cfg_t link_cfg;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign link_cfg = cfg_link;
+
   wire direct = cfg_topology == 2'd0;
   wire one_hop = cfg_topology == 2'd1;
 
@@ -105,8 +117,14 @@ module fabric
 
   for (genvar i = 0; i < 2; i++) begin : g_nic
     localparam int OTHER = 1 - i;
-    cable u_up (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(nic_tx[i]), .m(up[i]));
-    cable u_down (.clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(down[i]), .m(down_far[i]));
+    fabric_cable #(.ERRORS(ERRORS), .SALT(64'(2 * i))) u_up (
+        .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .cfg_err_on(cfg_err_on), .cfg_err_kp4(link_cfg.kp4),
+        .cfg_err_seed(cfg_err_seed), .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+        .s(nic_tx[i]), .m(up[i]));
+    fabric_cable #(.ERRORS(ERRORS), .SALT(64'(2 * i + 1))) u_down (
+        .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .cfg_err_on(cfg_err_on), .cfg_err_kp4(link_cfg.kp4),
+        .cfg_err_seed(cfg_err_seed), .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+        .s(down[i]), .m(down_far[i]));
 
     /* verilator lint_off UNUSEDSIGNAL */  // what a monitor does not show
     cable_side_t to_side;
@@ -167,17 +185,25 @@ module fabric
       .rx(leaf1_rx), .tx(leaf1_tx), .cnt_unknown(cnt_unknown[LEAF1*32+:32])
   );
 
-  cable u_leaf0_spine (
-      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(leaf0_tx[7*CABLE_W+:CABLE_W]), .m(leaf0_to_spine)
+  fabric_cable #(.ERRORS(ERRORS), .SALT(64'd4)) u_leaf0_spine (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .cfg_err_on(cfg_err_on), .cfg_err_kp4(link_cfg.kp4),
+      .cfg_err_seed(cfg_err_seed), .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+      .s(leaf0_tx[7*CABLE_W+:CABLE_W]), .m(leaf0_to_spine)
   );
-  cable u_spine_leaf0 (
-      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(spine_tx[0*CABLE_W+:CABLE_W]), .m(spine_to_leaf0)
+  fabric_cable #(.ERRORS(ERRORS), .SALT(64'd5)) u_spine_leaf0 (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .cfg_err_on(cfg_err_on), .cfg_err_kp4(link_cfg.kp4),
+      .cfg_err_seed(cfg_err_seed), .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+      .s(spine_tx[0*CABLE_W+:CABLE_W]), .m(spine_to_leaf0)
   );
-  cable u_leaf1_spine (
-      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(leaf1_tx[7*CABLE_W+:CABLE_W]), .m(leaf1_to_spine)
+  fabric_cable #(.ERRORS(ERRORS), .SALT(64'd6)) u_leaf1_spine (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .cfg_err_on(cfg_err_on), .cfg_err_kp4(link_cfg.kp4),
+      .cfg_err_seed(cfg_err_seed), .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+      .s(leaf1_tx[7*CABLE_W+:CABLE_W]), .m(leaf1_to_spine)
   );
-  cable u_spine_leaf1 (
-      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .s(spine_tx[1*CABLE_W+:CABLE_W]), .m(spine_to_leaf1)
+  fabric_cable #(.ERRORS(ERRORS), .SALT(64'd7)) u_spine_leaf1 (
+      .clk(clk), .rst(rst), .cfg_delay(cfg_cable), .cfg_err_on(cfg_err_on), .cfg_err_kp4(link_cfg.kp4),
+      .cfg_err_seed(cfg_err_seed), .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+      .s(spine_tx[1*CABLE_W+:CABLE_W]), .m(spine_to_leaf1)
   );
 
 endmodule

@@ -13,9 +13,11 @@ from enum import IntEnum
 from typing import Any
 
 from models import wqe
+from models.fec import code, thresholds
 from models.link import cable_cycles, default_cfg
 from models.link_config import LinkConfig, agree
 from models.memory import LINE, MemoryTiming, Poke, WindowTiming
+from models.phy_errors import PhyErrors
 from models.protocol import WQE, DoorbellCfg, LinkCfg, Mr, RdmaCfg, WireCfg
 from models.spec import spec
 from tb.common.axi import Store, poke_file, store_file, timing_file
@@ -23,6 +25,7 @@ from tb.common.beats import Frame
 from tb.common.uvm import PhaseItem
 from tb.fabric import layout
 from tb.fabric.layout import RECORD, Place, Side
+from tb.phy_errors.config import errors_thr
 
 PAGE_HALF = (0x800, 0x900)
 SETTLE = 4  # cycles from a WQE's or a record's being visible to the next step of the software
@@ -70,7 +73,8 @@ class Experiment:
     ``disguised``: B's wire has the other format. ``astray``: port, or None for no entry, that the table of a switch
     (0 leaf 0, 1 spine, 2 leaf 1) has for end ``a`` or ``b`` in place of the right one. With either, no frame arrives:
     an end that sends must not have a way. ``converge``: leaf 0 sends what is meant for either end to B, which drops
-    its own: both send to one port at once, A's messages arrive there, and no answer does.
+    its own: both send to one port at once, A's messages arrive there, and no answer does. ``ratio``: bit error ratio of
+    every cable (a build with ERRORS), ``seed`` of the errors.
     """
 
     name: str
@@ -87,6 +91,8 @@ class Experiment:
     disguised: bool = False
     astray: Mapping[tuple[int, str], int | None] = field(default_factory=dict)
     converge: bool = False
+    ratio: float = 0.0
+    seed: int = 1
 
     @property
     def lost(self) -> bool:
@@ -248,6 +254,8 @@ def phase_item(exp: Experiment) -> PhaseItem:
     """All files of the experiment."""
     item = PhaseItem(exp.name)
     item.cfg = {"net": net_cfg(exp)}
+    thr = thresholds(code(exp.fec), exp.ratio) if exp.ratio else ()
+    item.cfg |= {"err": exp.seed << 1 | (exp.ratio > 0), "thr": errors_thr(PhyErrors(thr=thr))}
     item.info = {"experiment": exp}
     item.max_cycles = exp.max_cycles
     item.quiet = 2000  # longer than a frame is out of sight: three hops of PHYs and cables, stored whole (RoCE)

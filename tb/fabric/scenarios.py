@@ -149,3 +149,17 @@ def converging(rng: np.random.Generator, *, roce: bool) -> Experiment:
         f"converging_{'roce' if roce else 'native'}", Topology.ONE_HOP, "d2d", roce, "kp4" if roce else "llfec",
         from_a=messages[0], from_b=messages[1], converge=True,
     )  # fmt: skip
+
+
+def damaged(index: int, rng: np.random.Generator) -> Experiment:
+    """Cables with bit errors. 0, 1: native, over three hops and back to back, both ways: the links' retry delivers all.
+    2: RoCE back to back: frames are dropped, and nobody sends them again."""
+    seed = int(rng.integers(1 << 62))
+    if index < 2:
+        exp = random_experiment(2 * index, rng, count=12, topology=(Topology.THREE_HOPS, Topology.DIRECT)[index])
+        return replace(exp, name=f"damaged{index}", roce=False, fec="llfec", ratio=1.5e-3, seed=seed)
+    messages = [
+        Message(rng.bytes(4096), TARGETS + 4096 * i, source=4096 * i, at=400 + 20 * i, signaled=False)
+        for i in range(40)
+    ]
+    return Experiment("damaged2", Topology.DIRECT, "d2d", True, from_a=messages, ratio=1.2e-3, seed=seed)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bench of the fabric: two NICs, each with its memory (host and GPU window) and a player of stores into its
 // UAR page; what the NICs send is recorded at the near ends of their cables.
-// Files of a phase: net.cfg, qp_a.cfg, qp_b.cfg, tbl.play, store_a/b.store, mem_a/b.*; records: cable_a/b,
+// Files of a phase: net.cfg, err.cfg {seed, on}, thr.cfg (31 thresholds, the first lowest, written at its start), qp_a.cfg, qp_b.cfg, tbl.play, store_a/b.store, mem_a/b.*; records: cable_a/b,
 // mem_a/b, store_a/b, status, pausing.
 `default_nettype none
 
@@ -9,7 +9,8 @@ module tb_fabric
   import microhop_pkg::*;
 #(
     parameter int HOST_LINES = 65536,  /// 64-byte lines of each host memory
-    parameter int GPU_LINES  = 262144  /// 64-byte lines of each GPU memory
+    parameter int GPU_LINES  = 262144,  /// 64-byte lines of each GPU memory
+    parameter bit ERRORS     = 1'b0     /// cables with phy_errors
 ) (
     input  wire         clk,      /// clock
     input  wire         rst,      /// synchronous reset, active high
@@ -35,6 +36,20 @@ module tb_fabric
   wire [LINK_CFG_W-1:0] cfg_link;
   assign {cfg_topology, cfg_cable, cfg_roce, cfg_prefix, cfg_link} = net_q;
   tb_cfg #(.NAME("net"), .W(NET_W)) u_net (.q(net_q), .*);
+
+  wire [64:0] err;
+  /* verilator lint_off UNUSEDSIGNAL */  // without ERRORS
+  wire [31*64-1:0] thresholds;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic [5:0] entry;  // threshold to be written, 0: none
+  wire [4:0] row = entry == '0 ? 5'd0 : 5'(entry - 6'd1);
+  tb_cfg #(.NAME("err"), .W(65)) u_err (.q(err), .*);
+  tb_cfg #(.NAME("thr"), .W(31 * 64)) u_thr (.q(thresholds), .*);
+  always_ff @(posedge clk) begin
+    if (start) entry <= 6'd1;
+    else if (entry != '0) entry <= entry == 6'd31 ? 6'd0 : entry + 6'd1;
+  end
+  initial entry = '0;
 
   wire [2*DOORBELL_CFG_W-1:0] cfg_doorbell;
   wire [2*RDMA_CFG_W-1:0] cfg_rdma;
@@ -75,10 +90,11 @@ module tb_fabric
 
   tb_ctl #(.N_PLAYERS(3), .N_ACTIVITY(3)) u_ctl (.activity({|mem_activity, |mon_tvalid, |uar_wvalid}), .*);
 
-  fabric dut (
+  fabric #(.ERRORS(ERRORS)) dut (
       .clk(clk), .rst(rst),
       .cfg_topology(cfg_topology), .cfg_cable(cfg_cable), .cfg_roce(cfg_roce), .cfg_prefix(cfg_prefix),
-      .cfg_link(cfg_link),
+      .cfg_link(cfg_link), .cfg_err_on(err[0]), .cfg_err_seed(err[64:1]), .thr_we(entry != '0),
+      .thr_addr(entry[4:0]), .thr_data(thresholds[64*32'(row)+:64]),
       .tbl_we(tbl_valid_q ? tbl_sel : 3'b0), .tbl_addr(tbl_addr), .tbl_valid(tbl_entry), .tbl_port(tbl_port),
       .cfg_doorbell(cfg_doorbell), .cfg_rdma(cfg_rdma), .cfg_mr(cfg_mr), .cfg_wire(cfg_wire),
       .s_uar_awaddr(uar_awaddr), .s_uar_awlen(uar_awlen), .s_uar_awvalid(uar_awvalid),

@@ -11,7 +11,7 @@ from tb.common.uvm import PhaseItem, PhaseSequence, PhaseTest
 from tb.fabric.account import Account
 from tb.fabric.env import PLAN
 from tb.fabric.experiment import Topology, phase_item
-from tb.fabric.scenarios import converging, latency_rows, lost_experiments, moe, random_experiment
+from tb.fabric.scenarios import converging, damaged, latency_rows, lost_experiments, moe, random_experiment
 
 
 class Moe(PhaseSequence):
@@ -94,6 +94,16 @@ class Converging(PhaseSequence):
         return phase_item(converging(rng, roce=index == 1))
 
 
+class Damaged(PhaseSequence):
+    """Bit errors on the cables."""
+
+    phases = 3
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Natively twice, then in RoCE."""
+        return phase_item(damaged(index, rng))
+
+
 @pyuvm.test()
 class account(Account):
     """The default run: MoE dispatch, latency table, waterfall, figures, capture."""
@@ -140,3 +150,11 @@ class converge(PhaseTest):
 
     plan = PLAN
     sequences = (Converging,)
+
+
+@pyuvm.test()
+class bit_errors(PhaseTest):
+    """Cables with bit errors: natively all arrives, in RoCE what does not is counted."""
+
+    plan = PLAN
+    sequences = (Damaged,)
