@@ -75,10 +75,10 @@ def model_of_item(item: PhaseItem) -> Fabric:
 
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Every record, from the stimulus alone. With errors on the cables nobody says in which cycle what comes (the link's
-    bench does, models/link_volume.py): the records stand for themselves, :func:`check` alone judges."""
+    bench does, models/link_volume.py): :func:`check` alone judges."""
     exp: Experiment = phase.item.info["experiment"]
     if exp.ratio:
-        return {name: kept for kind in (phase.events, phase.beats, phase.rows) for name, kept in kind.items()}
+        return {name: None for kind in (phase.events, phase.beats, phase.rows) for name in kind}
     model = model_of_item(phase.item)
     sources = []
     for suffix, nic in zip("ab", model.nics, strict=True):
