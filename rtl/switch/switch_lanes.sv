@@ -32,11 +32,21 @@ module switch_lanes #(
     logic [CW-1:0] cells, owed;
     assign held[v*CW+:CW] = cells;
 
-    wire [CW-1:0] due = owed + CW'(out[v]) + CW'(dropped[v]);
-    wire [CW-1:0] above = due > CW'(QUOTA) ? due - CW'(QUOTA) : '0;
-    wire [CW-1:0] sayable = keep_back ? above : due;
-    wire [1:0] said = sayable > CW'(3) ? 2'd3 : sayable[1:0];
-    wire [CW-1:0] left = due - CW'(said);
+    // What is said and what is left, for 0, 1 and 2 cells given: `dropped` is known last.
+    wire [2:0] rest_k;
+    wire [1:0] said_k [3];
+    wire [CW-1:0] left_k [3];
+    for (genvar k = 0; k < 3; k++) begin : g_given
+      wire [CW-1:0] due = owed + CW'(k);
+      wire [CW-1:0] above = due > CW'(QUOTA) ? due - CW'(QUOTA) : '0;
+      wire [CW-1:0] sayable = keep_back ? above : due;
+      assign said_k[k] = sayable > CW'(3) ? 2'd3 : sayable[1:0];
+      assign left_k[k] = due - CW'(said_k[k]);
+      assign rest_k[k] = left_k[k] != '0;
+    end
+    wire [1:0] said = dropped[v] ? (out[v] ? said_k[2] : said_k[1]) : (out[v] ? said_k[1] : said_k[0]);
+    wire [CW-1:0] left = dropped[v] ? (out[v] ? left_k[2] : left_k[1]) : (out[v] ? left_k[1] : left_k[0]);
+    wire rest = dropped[v] ? (out[v] ? rest_k[2] : rest_k[1]) : (out[v] ? rest_k[1] : rest_k[0]);
     always_ff @(posedge clk) begin
       if (rst) begin
         owed                 <= '0;
@@ -44,7 +54,7 @@ module switch_lanes #(
         free_cells[v*2+:2]   <= '0;
       end else begin
         owed                 <= left;
-        owing[v]             <= left != '0;
+        owing[v]             <= rest;
         free_cells[v*2+:2]   <= said;
       end
     end

@@ -119,6 +119,7 @@ LOST = Group(
               points=("no_way",), field="where"),
         Cover("held", [Bin("more than queues and credits hold", True)], points=("no_way",)),
         Cover("kept", each("pauses", "credits"), points=("converge",)),
+        Cover("damaged", each("native, sent again", "RoCE, dropped"), points=("bit_errors",)),
     ],
 )  # fmt: skip
 

@@ -174,6 +174,8 @@ def lost(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     v = view(phase)
     if v.exp.converge:
         yield {"kept": "pauses" if v.exp.roce and phase.item.info["pauses_a"] else "credits"}
+    if v.exp.ratio:
+        yield {"damaged": "RoCE, dropped" if v.exp.roce else "native, sent again"}  # the checks have seen it
     beats = {end: frames_from_beats(phase.beats[f"cable_{end}"], AXIS) for end in "ab"}
     if v.exp.disguised:
         for frame in beats["a"]:

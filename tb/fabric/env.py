@@ -74,11 +74,9 @@ def model_of_item(item: PhaseItem) -> Fabric:
 
 
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
-    """Every record, from the stimulus alone. With errors on the cables nobody says in which cycle what comes (the link's
-    bench does, models/link_volume.py): :func:`check` alone judges."""
+    """Every record, from the stimulus alone. With errors on the cables nobody says in which cycle what comes (the
+    link's bench does, models/link_volume.py): :func:`check` alone judges, and knows how much would be sent without errors."""
     exp: Experiment = phase.item.info["experiment"]
-    if exp.ratio:
-        return {name: None for kind in (phase.events, phase.beats, phase.rows) for name in kind}
     model = model_of_item(phase.item)
     sources = []
     for suffix, nic in zip("ab", model.nics, strict=True):
@@ -93,6 +91,9 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
         rows = memory_prediction(f"mem_{suffix}", nic.memory)
         rows |= store_prediction(f"store_{suffix}", *sources[n], nic.responses)
         out |= {name: r for name, r in rows.items() if name in PLAN.rows}
+    if exp.ratio:
+        phase.item.info["clean_beats"] = sum(len(out[f"cable_{end}"]) for end in "ab")
+        return dict.fromkeys(out)
     return out
 
 
@@ -114,6 +115,8 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
         return check_damaged(exp, phase)
     complaints = [] if exp.ratio else outsiders(exp, phase)  # what is sent again is not a whole frame
     complaints += check_lost(exp, phase)
+    if exp.ratio and sent_beats(phase) <= phase.item.info["clean_beats"]:
+        complaints.append("no NIC sent anything again: the errors were never seen")
     complaints += check_pauses(ctx, exp, phase)
     for suffix, me, _, messages, incoming in exp.sides():
         if exp.lost:
@@ -149,6 +152,11 @@ def check_lost(exp: Experiment, phase: PhaseRecords) -> list[str]:
     out = [f"{name}: {got[name]}, frames lost there {n}" for name, n in want.items() if got[name] != n]
     written = [end for end in "ab" if exp.lost and len(phase.rows[f"mem_{end}_aw.rec"])]
     return out + [f"memory of {end} is written, nothing arrived" for end in written]
+
+
+def sent_beats(phase: PhaseRecords) -> int:
+    """Beats that left both NICs, those sent again too."""
+    return sum(len(phase.beats[f"cable_{end}"]) for end in "ab")
 
 
 def held(rows: Records, n: int) -> int:

@@ -259,6 +259,8 @@ def phase_item(exp: Experiment) -> PhaseItem:
     item.info = {"experiment": exp}
     item.max_cycles = exp.max_cycles
     item.quiet = 2000  # longer than a frame is out of sight: three hops of PHYs and cables, stored whole (RoCE)
+    if exp.ratio:  # or waits for the link's time-out, twice if the replay is damaged too
+        item.quiet += 2 * spec().integer("link.replay_timeout")
     entries: list[Frame] = []
     for switch, dest, port in table(exp):
         side = (1 << switch) << 14 | (dest & 0x3FF) << 4 | 1 << 3 | port
