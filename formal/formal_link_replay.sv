@@ -4,7 +4,7 @@
 // any number at any time, retrains in the middle of a segment, and fresh starts: what is recorded fits; every beat goes
 // on the wire under the number under which it was recorded, again as well as new, so that no number means two things
 // while it is outstanding; ap, rp and wp keep their order; only what was recorded whole is acknowledged; what nobody
-// acknowledges is sent again within the time-out.
+// acknowledges is wanted again in the cycle after the time-out, not before, and after any one that `timeout` can say.
 // Each beat is recorded with its segment's number and whether it is the segment's last.
 `default_nettype none
 `include "formal.svh"
@@ -13,14 +13,15 @@ module formal_link_replay #(
     parameter int BEATS = 8,  /// beats recorded
     parameter int M     = 3,  /// beats of a largest frame
     parameter int SEG   = 2,  /// beats of a largest segment
-    parameter int FIRST = 1048574  /// first number
+    parameter int FIRST = 1048574,  /// first number
+    parameter int TW    = 16  /// bits of the time-out
 ) (
     input wire        clk,         /// clock
     input wire        rst,         /// reset
     input wire        fresh,       /// state OFF
     input wire        on,          /// the far end takes segments
     input wire        resume,      /// after a retrain
-    input wire [15:0] timeout,     /// cycles without progress
+    input wire [TW-1:0] timeout,   /// cycles without progress
     input wire [ 7:0] limit,       /// replays without progress
     input wire        go,          /// a beat would leave, new or again
     input wire        ends_frame,  /// it would be its frame's last
@@ -37,6 +38,7 @@ module formal_link_replay #(
   logic [19:0] s;
   logic [7:0] frame, place;  // beats of the frame and of the segment that is recorded, so far
   wire valid, running, halt, restart, room, give_up;
+  wire [3:0] events;
   wire [19:0] restart_s;
   wire [W-1:0] word;
 
@@ -45,10 +47,10 @@ module formal_link_replay #(
   wire rec_last = last_beat || place == 8'(SEG - 1);
   wire take = go && valid && tx_on && !halt;
   wire [W-1:0] rec_word = {rec_last, dut.n};
-  link_replay #(.W(W), .M(M), .BEATS(BEATS)) dut (.progress(), .recorded(), .acked(), .fate(), .events(), .*);
+  link_replay #(.W(W), .M(M), .BEATS(BEATS), .TW(TW)) dut (.progress(), .recorded(), .acked(), .fate(), .*);
 
   `FORMAL_START
-  `FORMAL_STEADY(timeout, 16)
+  `FORMAL_STEADY(timeout, TW)
   always_comb begin
     assume (timeout != 0);
     assume (!resume || (!tx_on && !fresh && !rst));
@@ -108,6 +110,22 @@ module formal_link_replay #(
   wire [19:0] out = dut.n - 20'd1 - dut.ack;
   wire [W-1:0] next = dut.mem[dut.rp[AW-1:0]];
 
+  // ---- when a time-out is (R3) ------------------------------------------------------------------------------
+  // `still`: cycles up to now, without one between, in which segments were outstanding, none was taken, none sent again.
+  wire [19:0] steps = heard_seq - dut.ack;
+  wire moves = heard && tx_on && steps != 0 && steps <= 20'(count[used]);
+  wire stands = tx_on && count[used] != 0 && !moves && !dut.want && !running;
+  logic [TW:0] still;
+  wire fires = tx_on && !dut.want && still == {1'b0, timeout};
+  wire asks = heard && heard_nack && tx_on && (moves || steps == 0);
+  logic fired, wanted, asked_nack;  // in the cycle before
+  always_ff @(posedge clk) begin
+    still      <= rst || fresh || !stands ? '0 : still + 1'b1;
+    fired      <= fires && !rst && !fresh;
+    wanted     <= dut.want && !rst && !fresh;
+    asked_nack <= asks && !rst && !fresh;
+  end
+
   for (genvar i = 0; i < BEATS; i++) begin : g_at
     wire here = i < 32'(kept);
     wire [19:0] number = dut.n - 20'(count[i+1]);
@@ -144,8 +162,13 @@ module formal_link_replay #(
       if (tx_on && !running && !dut.want) a_caught_up : assert (s == dut.n && open == (place != 0));
       if (dut.want && open && !running) a_open : assert (s == dut.n && place != 0);
       if (open) a_tx_on : assert (!off_was);
-      a_timer : assert (17'(dut.timer) <= 17'(timeout) + 17'd1);
-      if (dut.timer > timeout) a_fired : assert (dut.want || !tx_on);
+      a_timer : assert (dut.timer == still[TW-1:0]);
+      a_still : assert (still <= {1'b0, timeout} + 1'b1);
+      if (still > {1'b0, timeout}) a_fired : assert (dut.want);
+      // a replay is wanted in the cycle after the time-out, and never of itself
+      if (used <= (AW + 1)'(BEATS)) a_fires : assert (events[1] == fires);
+      if (fired) a_wants : assert (dut.want);
+      if (dut.want && !wanted) a_why : assert (fired || asked || asked_nack);
       a_valid : assert (!valid || running);
       if (clean && !tx_on) a_clean : assert (dut.wp == 0 && dut.n == init_seq && s == init_seq && frame == 0);
       a_off : assert (!off_was || (!running && !valid && !open));

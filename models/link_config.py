@@ -100,7 +100,11 @@ def phy_cycles(fec: str) -> tuple[int, int]:
 
 
 def cable_cycles(metres: float, medium: str = "fibre") -> int:
-    """Delay of a cable of ``metres`` ("fibre" or "copper") in cycles, rounded up, 1 at least."""
+    """Delay of a cable of ``metres`` ("fibre" or "copper") in cycles, rounded up, 1 at least. ValueError for one longer
+    than buffers and records are sized for."""
+    longest = spec().value("cable.longest_m")
+    if not 0 <= metres <= longest:
+        raise ValueError(f"a cable of {metres:g} m; allowed: 0 to {longest:g}, cable.longest_m of spec/fabric.toml")
     ns = metres * spec().value(f"cable.ns_per_m_{medium}")
     return max(1, ceil(round(ns / spec().value("clock.period_ns"), 6)))
 
@@ -155,7 +159,8 @@ def misfits(ends: tuple[LinkConfig, LinkConfig], cable: int) -> dict[str, str]:
     """Fields of two ends' configurations that would break the link without a word: {field: what is allowed}.
 
     Out of reset no exchange tells that preset ends differ, and none ever tells ``cnt_init`` (docs/link.md, B1); delays
-    shorter than the way there and back send two ends back for ever (B7, B8). What an INIT tells the far end (profile,
+    shorter than the way there and back send two ends back for ever (B7, B8); with fewer cells than a largest frame has
+    beats a sender that waits for credits never starts one (S2). What an INIT tells the far end (profile,
     FEC, lanes of ends that are not preset) is not here: those ends refuse each other and say why.
     """
     a, b = (e.cfg for e in ends)
@@ -172,6 +177,13 @@ def misfits(ends: tuple[LinkConfig, LinkConfig], cable: int) -> dict[str, str]:
             if name not in ("cells", "init_seq") or not a.roce:
                 same(name, getattr(a, name), getattr(b, name), " where preset is 1")
         same("lanes", ends[0].lanes, ends[1].lanes, " where preset is 1")
+    for near, far in ((ends[0], b), (ends[1], a)):
+        largest = -(-spec().integer("frame.max_beats") * 64 // near.beat)
+        if near.cfg.gate and not near.cfg.roce and 16 * far.cells < largest:
+            found["cells"] = (
+                f"cells is {far.cells}; allowed: from {-(-largest // 16)} on where the far end's gate is 1, or no frame"
+                " would ever start"
+            )
     least = round_trip(ends, cable)
     for cfg in (a, b):
         if cfg.retrain <= least:

@@ -47,6 +47,8 @@ from models.link_state import (
     L_FREE,
     L_SAID,
     L_UNSAID,
+    L_UNSAID_2,
+    L_UNSAID_3,
     L_UNSAID_NEXT,
     LINE,
     M15,
@@ -77,9 +79,13 @@ def _update(s: Any, i: int) -> int:
     """K5: a CF's contents, {VC1, CF1, VC2, CF2}; what it says counts as said."""
     r, lanes = s.r[i], s.p[i, P_LANES]
     some = False
+    top, most = -1, 0
     for v in range(lanes):
         if s.lane[i, v, L_UNSAID]:
             some = True
+        level = min(s.lane[i, v, L_UNSAID_3], 255)
+        if level > most:
+            top, most = v, level
     one = two = -1
     for n in range(2 * lanes):
         v = (r[K_CP] + n) % lanes
@@ -89,10 +95,13 @@ def _update(s: Any, i: int) -> int:
             one = v
         elif two < 0:
             two = v
+    passed = two
+    if top not in (-1, one):
+        two, passed = top, one
     said_1, said_2 = s.lane[i, one, L_CF], s.lane[i, two, L_CF]
     s.lane[i, one, L_SAID] = said_1
     s.lane[i, two, L_SAID] = said_2
-    r[K_CP] = (two + 1) % lanes
+    r[K_CP] = (passed + 1) % lanes
     return one << 35 | said_1 << 20 | two << 15 | said_2
 
 
@@ -152,13 +161,16 @@ def choose(s: Any, i: int, t: int) -> bool:
 
 
 @inlined
-def unsaid(s: Any, i: int, skipped: bool) -> None:
-    """C4, before all else of a cycle; ``skipped``: nothing changed in the cycle before."""
+def unsaid(s: Any, i: int, skipped: int) -> None:
+    """C4, before all else of a cycle; ``skipped``: in so many cycles before nothing changed, and they were left out."""
     for v in range(s.p[i, P_LANES]):
         x = s.lane[i, v]
         now = (x[L_CF] - x[L_SAID]) & M15
-        x[L_UNSAID] = now if skipped else x[L_UNSAID_NEXT]
-        x[L_UNSAID_NEXT] = now
+        for _ in range(min(skipped, 3) + 1):
+            x[L_UNSAID_3] = x[L_UNSAID_2]
+            x[L_UNSAID_2] = x[L_UNSAID]
+            x[L_UNSAID] = x[L_UNSAID_NEXT]
+            x[L_UNSAID_NEXT] = now
 
 
 @inlined

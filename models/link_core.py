@@ -210,7 +210,7 @@ def _skip(s: Any, i: int, t: int) -> None:
 def step(s: Any, i: int, t: int) -> None:
     """Evaluate cycle ``t`` of end ``i``."""
     r, p = s.r[i], s.p[i]
-    unsaid(s, i, t > r[G_NOW])
+    unsaid(s, i, max(0, t - r[G_NOW]))
     _skip(s, i, t)
     state, up, reason = r[B_STATE], r[B_UP], r[B_REASON]
     on, n, acked, e = r[B_TX_ON], r[S_N], r[S_ACKED], r[R_E]

@@ -8,6 +8,8 @@ both PHYs, cable. ``cell``: bytes of a beat, and with them the wire's rate.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from models.spec import spec
 
 
@@ -21,13 +23,31 @@ def largest(cell: int) -> int:
     return -(-spec().integer("frame.max_beats") * 64 // cell)
 
 
-def credit_cells(flight: int, cell: int = 64) -> int:
-    """Cells of a lane with which a sender on whose frames nothing else waits is never kept by credits, whatever it
-    sends, when the core frees what it gets in the next cycle."""
+def credit_cells(flight: int, cell: int = 64, lanes: int = 1) -> int:
+    """Cells of a lane, one of ``lanes``, with which a sender on whose frames nothing else waits is never kept by
+    credits, whatever it sends, when the core frees what it gets in the next cycle. With one or two lanes reached."""
     s = spec()
     segment = s.integer("link.segment_bytes") // cell
-    lag = s.cycles("latency.link.rx") + 2 * s.cycles("link.ctl_spacing") + segment + 1
-    return largest(cell) + 2 * flight + lag
+    spacing, update = s.cycles("link.ctl_spacing"), s.integer("link.credit_update_cells")
+    # an ACK can fall due in the cycle of the CF's `update`-th cell, unless so many segments are an ACK's before that
+    met = s.integer("link.ack_segments") * segment > update + segment + 4
+    unsaid = max(2 * spacing, update + spacing + 1 if met else 0)
+    return largest(cell) + 2 * flight + s.cycles("latency.link.rx") + segment + 1 + unsaid + _left_unsaid(lanes)
+
+
+def _left_unsaid(lanes: int) -> int:
+    """Cells that the others' can keep a lane from saying in a CF (docs/link.md, K5), and those of the three cycles that
+    the choice takes."""
+    if lanes <= 2:
+        return 0
+    share = sum((Fraction(1, k) for k in range(1, lanes - 1)), Fraction(0))
+    return int(2 * spec().cycles("link.ctl_spacing") * share) + 3
+
+
+def longest_cable() -> int:
+    """Cycles of the longest cable that the figures of spec/fabric.toml are made for."""
+    s = spec()
+    return -(-int(s.integer("cable.longest_m") * s.value("cable.ns_per_m_fibre")) // int(s.value("clock.period_ns")))
 
 
 def pause_cells(flight: int, cell: int = 64) -> int:

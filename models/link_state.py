@@ -48,7 +48,7 @@ R_NO_ANSWER, R_NO_PROGRESS, R_FAR_RESTART, R_SEQUENCE, R_LIMIT = 8, 16, 32, 64, 
 
 # columns of State.lane
 (L_CC, L_FAR_CF, L_CF, L_SAID, L_DUE, L_CREDIT, L_CREDITS, L_QUANTA, L_FREE, L_FREE_NEXT, L_HELD, L_UNSAID,
- L_UNSAID_NEXT, NL) = range(14)  # fmt: skip
+ L_UNSAID_NEXT, L_UNSAID_2, L_UNSAID_3, NL) = range(16)  # fmt: skip
 
 # columns of State.line and State.cur: a word on the cable; W_REF -1: no beat, -2 and less: a row of the pool
 (W_AT, W_SIG, W_KIND, W_NUM, W_DATA, W_CTL_OFF, W_REF, W_COUNT, W_FLAGS, W_OFF, W_HDR, W_CRC, NW) = range(13)

@@ -40,6 +40,7 @@ module link_credit
   end
 
   logic [LANES-1:0] is_many, is_some;  // as it was in the cycle before
+  logic [LANES*8-1:0] level;  // unsaid cells, 255 at most, likewise
   wire [LANES*15-1:0] cf_all;
   for (genvar v = 0; v < LANES; v++) begin : g_lane
     logic [14:0] cc, far_cf, credit;
@@ -86,16 +87,24 @@ module link_credit
   function automatic logic [LW-1:0] plus(input logic [LW-1:0] lane, input int k);
     return int'(lane) + k >= LANES ? LW'(int'(lane) + k - LANES) : LW'(int'(lane) + k);
   endfunction
+  // Who waits longest is in the CF, and who has most: the first keeps small lanes from starving, the second bounds what
+  // a busy lane has unsaid, whatever the others do (docs/link.md, how large a buffer is).
+  logic [LW-1:0] top;  // the lane with the most unsaid three cycles ago, the lowest of several
+  logic top_some;  // it had some
+  wire most = top_some && top != one;
+  wire [LW-1:0] passed = most ? one : two;  // the turn goes on behind it
   always_comb begin
     one = turn;
     for (int k = LANES - 1; k >= 0; k--) if (wanted[plus(turn, k)]) one = plus(turn, k);
     two = one;
     for (int k = LANES - 1; k > 0; k--) if (wanted[plus(one, k)]) two = plus(one, k);
+    if (most) two = top;
   end
 
   for (genvar v = 0; v < LANES; v++) begin : g_freed
     logic [14:0] cf, said;
     wire [14:0] unsaid = cf - said;
+    wire [7:0] now = unsaid > 15'd255 ? 8'd255 : unsaid[7:0];
     assign cf_all[v*15+:15] = cf;
     always_ff @(posedge clk) begin
       if (rst || fresh) begin
@@ -103,7 +112,9 @@ module link_credit
         said <= cnt_init;
         is_some[v] <= 1'b0;
         is_many[v] <= 1'b0;
+        level[v*8+:8] <= '0;
       end else begin
+        if (level[v*8+:8] != now) level[v*8+:8] <= now;
         if (is_some[v] != (unsaid != '0)) is_some[v] <= unsaid != '0;
         if (is_many[v] != (unsaid >= 15'(LINK_CREDIT_UPDATE_CELLS))) begin
           is_many[v] <= unsaid >= 15'(LINK_CREDIT_UPDATE_CELLS);
@@ -113,15 +124,67 @@ module link_credit
       end
     end
   end
+
+  // The most: among four lanes, then among the winners, a cycle each.
+  localparam int GROUPS = (LANES + 3) / 4;
+  logic [GROUPS*8-1:0] best;
+  logic [GROUPS*LW-1:0] best_lane;
+  for (genvar g = 0; g < GROUPS; g++) begin : g_best
+    logic [7:0] high;
+    logic [LW-1:0] lane;
+    always_comb begin
+      high = level[g*32+:8];
+      lane = LW'(g * 4);
+      for (int v = g * 4 + 1; v < g * 4 + 4 && v < LANES; v++) begin
+        if (level[v*8+:8] > high) begin
+          high = level[v*8+:8];
+          lane = LW'(v);
+        end
+      end
+    end
+    always_ff @(posedge clk) begin
+      if (rst || fresh) begin
+        best[g*8+:8] <= '0;
+        best_lane[g*LW+:LW] <= '0;
+      end else if ({best[g*8+:8], best_lane[g*LW+:LW]} != {high, lane}) begin
+        best[g*8+:8] <= high;
+        best_lane[g*LW+:LW] <= lane;
+      end
+    end
+    `MH_ASSERT(a_best, int'(best_lane[g*LW+:LW]) < LANES)
+  end
+  logic [7:0] high_all;
+  logic [LW-1:0] lane_all;
+  always_comb begin
+    high_all = best[7:0];
+    lane_all = best_lane[LW-1:0];
+    for (int g = 1; g < GROUPS; g++) begin
+      if (best[g*8+:8] > high_all) begin
+        high_all = best[g*8+:8];
+        lane_all = best_lane[g*LW+:LW];
+      end
+    end
+  end
+  always_ff @(posedge clk) begin
+    if (rst || fresh) begin
+      top      <= '0;
+      top_some <= 1'b0;
+    end else begin
+      if (top != lane_all) top <= lane_all;
+      if (top_some != (high_all != '0)) top_some <= high_all != '0;
+    end
+  end
+
   assign many = is_many != '0;
   assign some = is_some != '0;
   assign words = {5'(one), cf_all[one*15+:15], 5'(two), cf_all[two*15+:15]};
 
   always_ff @(posedge clk) begin
     if (rst || fresh) turn <= '0;
-    else if (say) turn <= int'(two) == LANES - 1 ? '0 : two + 1'b1;
+    else if (say) turn <= int'(passed) == LANES - 1 ? '0 : passed + 1'b1;
   end
 
+  `MH_ASSERT(a_top, int'(top) < LANES)
   `MH_ASSERT(a_lane, !say || (int'(one) < LANES && int'(two) < LANES))
 
 endmodule

@@ -11,7 +11,8 @@ module link_replay
 #(
     parameter  int W     = 600,                /// bits of a recorded beat
     parameter  int M     = 66,                 /// beats of a largest frame
-    parameter  int BEATS = LINK_REPLAY_BEATS,  /// beats recorded, a power of two
+    parameter  int BEATS = LINK_REPLAY_BEATS,  /// beats recorded, a power of two above M
+    parameter  int TW    = 16,                 /// bits of the time-out
     localparam int AW = $clog2(BEATS)
 ) (
     input  wire          clk,         /// clock
@@ -19,7 +20,7 @@ module link_replay
     input  wire          fresh,       /// state OFF: nothing is recorded, numbers stand at init_seq
     input  wire          tx_on,       /// the far end takes segments
     input  wire  [ 19:0] init_seq,    /// first number
-    input  wire  [ 15:0] timeout,     /// cycles without progress before a replay
+    input  wire  [TW-1:0] timeout,   /// cycles without progress before a replay
     input  wire  [  7:0] limit,       /// replays without progress; 255: no limit
     input  wire          rec,         /// a new beat leaves
     input  wire          rec_last,    /// it ends its segment
@@ -46,12 +47,17 @@ module link_replay
     output wire  [  3:0] events       /// {NACK received, progress, time-out, replay}
 );
 
+  // M is below BEATS: the sum of the room has as many bits as the pointers.
+  if (BEATS != 1 << AW || M < 1 || M >= BEATS) begin : g_sizes
+    initial $fatal(1, "link_replay: BEATS %0d, M %0d; allowed: a power of two, 1 to BEATS - 1", BEATS, M);
+  end
+
   logic [W-1:0] mem [1 << AW];
   logic [AW-1:0] ends [1 << AW];  // end(n), place by the number's low bits
   logic [AW:0] wp, ap, rp;
   logic [19:0] n, ack;  // next number to record; last acknowledged
   logic want;
-  logic [15:0] timer;
+  logic [TW-1:0] timer;
   logic [7:0] count;
 
   // ---- ACK and NACK ------------------------------------------------------------------------------------
@@ -115,7 +121,7 @@ module link_replay
         if (ending) running <= 1'b0;
       end
       if (!tx_on || out == 20'd0 || valid_ack || want || running) timer <= '0;
-      else timer <= timer + 16'd1;
+      else timer <= timer + 1'b1;
       if (!tx_on) count <= '0;
       else if (begins) count <= (valid_ack ? 8'd0 : count) + 8'd1;
       else if (valid_ack) count <= '0;

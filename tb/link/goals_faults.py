@@ -139,9 +139,11 @@ def credit_hole(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     byte = [word[cf] >> 8 * k & 0xFF for k in range(8)]
     first = (byte[2] >> 3, (byte[2] & 7) << 12 | byte[3] << 4 | byte[4] >> 4)
     second = (byte[5] >> 3, (byte[5] & 7) << 12 | byte[6] << 4 | byte[7] >> 4)
-    told = np.where(second[0] == want["lane"], second[1], first[1]) - a.cfg.cnt_init & 0x7FFF
-    told[(first[0] != want["lane"]) & (second[0] != want["lane"])] = 0
-    told = np.concatenate(([0], np.maximum.accumulate(told)))
+    told = np.where(second[0] == want["lane"], second[1], first[1]) - a.cfg.cnt_init
+    told = (told + 0x4000 & 0x7FFF) - 0x4000  # the first one may be behind cnt_init
+    told[(first[0] != want["lane"]) & (second[0] != want["lane"])] = never = -0x8000
+    told = np.maximum.accumulate(told)
+    told = np.concatenate(([0], np.where(told == never, 0, told)))
     heard = at[cf] + phase.item.cfg["cable"] + a.cfg.phy_rx + 1  # credits from this cycle on
 
     def room(cycle: Ints, sent: Ints) -> Ints:

@@ -45,7 +45,11 @@ class Sized(LinkSequence):
         b.cnt_init = a.cnt_init - less & 0x7FFF
         item.info["misfit"] = ("cnt_init",)
         beats = rng.integers(1, s.segment + 1, 4000 // s.segment)
+        if s.segment > 2:  # a frame alone, the rest 41 cycles later: an ACK falls due with the sixteenth cell's CF
+            beats[:10] = (1, 4, 3, 3, 3, 3, 3, 3, 3, 4)
+            beats[10:850] = 1  # a frame starts in every cycle until that matters
         frames = self.batch(item, rng, "a", (beats - 1) * s.bb + 1)
+        frames.cycle[1:] += 40 * int(s.segment > 2)
         frames.lane[:] = lane = int(rng.integers(s.lanes_a))
         frames.user[:] = False
         item.info["credit_hole"] = {"lane": lane, "cells": cells, "less": index, "flight": far}

@@ -7,7 +7,7 @@ import pytest
 
 from models.kernel import Kernel
 from models.link import Link, connect
-from models.link_config import LinkConfig, agree, default_cfg, misfits, round_trip
+from models.link_config import LinkConfig, agree, cable_cycles, default_cfg, misfits, round_trip
 from models.spec import spec
 
 CABLE = 10
@@ -30,12 +30,16 @@ LONG = 2 * max(TRIP, default_cfg().retrain)
         (pair(cnt_init=5), "cnt_init is 0 and 5; allowed: the same at both ends"),
         (pair(both={"preset": 0}, cnt_init=32767), "cnt_init is 0 and 32767"),
         (pair(init_seq=1), "init_seq is 0 and 1; allowed: the same at both ends where preset is 1"),
-        (pair(cells=3), "cells is 60 and 3; allowed: the same"),
+        (pair(cells=5), "cells is 60 and 5; allowed: the same"),
         (pair(roce=1), "roce is 0 and 1; allowed: the same at both ends where preset is 1"),
         (pair(kp4=1), "kp4 is 0 and 1; allowed: the same"),
         (pair(lanes=(2, 1)), "lanes is 2 and 1; allowed: the same"),
         (pair(retrain=TRIP), f"retrain is {TRIP}; allowed: from {TRIP + 1} cycles on"),
         (pair(init_timeout=LONG), f"init_timeout is {LONG}; allowed: from {LONG + 1} cycles on"),
+        (pair(both={"cells": 4}), "cells is 4; allowed: from 5 on where the far end's gate is 1"),
+        (pair(both={"cells": 0}), "cells is 0; allowed: from 5 on"),
+        (pair(both={"preset": 0, "gate": 0, "cells": 4}, gate=1), "cells is 4; allowed: from 5 on"),
+        (pair(both={"preset": 0}, cells=3), "cells is 3; allowed: from 5 on"),
         (pair(both={"retrain": TRIP + 1, "init_timeout": 2 * TRIP}), f"init_timeout is {2 * TRIP}; allowed: from"),
     ],
 )
@@ -59,7 +63,10 @@ def test_what_would_break_quietly_is_refused(ends, said):
         # ends that are not preset tell each other, and say why they refuse
         pair(both={"preset": 0}, kp4=1),
         pair(both={"preset": 0}, roce=1),
-        pair(both={"preset": 0}, cells=3, init_seq=99),
+        pair(both={"preset": 0}, cells=5, init_seq=99),
+        pair(both={"cells": 5}),
+        pair(both={"gate": 0, "cells": 1}),  # the cores count for themselves
+        pair(both={"preset": 0, "gate": 0}, gate=1, cells=3),  # only the second waits for credits, of 60 units
         pair(lanes=(2, 1), both={"preset": 0}),
     ],
 )
@@ -70,6 +77,22 @@ def test_what_works_or_says_why_not_is_taken(ends):
 def test_the_figures_fit_the_longest_cable_of_the_specification():
     """50 m of fibre, the slower decoder."""
     agree(pair(both={"kp4": 1}), -(-50 * int(spec().value("cable.ns_per_m_fibre"))))
+
+
+@pytest.mark.parametrize("gate", [0, 1])
+def test_cells_of_wide_beats(gate):
+    """33 beats of 128 bytes are a largest frame: three units of 16."""
+    ends = [tuple(LinkConfig(1024, 1, default_cfg(cells=n, gate=gate)) for _ in range(2)) for n in (2, 3)]
+    assert list(misfits(ends[0], CABLE)) == ["cells"] * gate
+    assert misfits(ends[1], CABLE) == {}
+
+
+def test_a_cable_longer_than_the_specification_s_is_refused():
+    assert cable_cycles(50) == 250
+    with pytest.raises(ValueError, match=r"a cable of 50.1 m; allowed: 0 to 50, cable.longest_m"):
+        cable_cycles(50.1)
+    with pytest.raises(ValueError, match="a cable of -1 m; allowed: 0 to 50"):
+        cable_cycles(-1)
 
 
 def test_components_are_not_connected():
