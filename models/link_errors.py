@@ -105,6 +105,7 @@ def pass_words(
     if len(at) and ((np.diff(at) < 1).any() or at[0] < 0):
         raise ValueError("two words in one cycle, or out of order")
     beat = data_w // 8
+    errors = errors.spread(data_w, cycles)
     st, key = errors.arrays(data_w)
     faults = np.zeros(cycles, np.uint8)
     for cycle, kind in errors.faults:

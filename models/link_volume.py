@@ -9,7 +9,7 @@ something passes there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +159,7 @@ def simulate_link(
 ) -> LinkOutcome:
     """Run ``cycles`` cycles from reset on, over ``cable`` cycles each way. ``record``: set of the kinds to note (G_...
     of models/link_state.py); all. Raises ValueError for what cannot be."""
+    stim = LinkStimulus(*(replace(one, errors=one.errors.spread(a.data_w, cycles)) for one in (stim.a, stim.b)))
     ends, stims = (a, b), (stim.a, stim.b)
     beats = (len(stim.a.count), len(stim.b.count))
     state = pair(

@@ -18,7 +18,7 @@ left last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,8 @@ class PhyErrors:
 
     ``thr``: floor(2^64 P(K >= j)) for j = 1, 2, .. (models/fec.py makes them), 31 at most; ``burst_thr`` likewise, of
     a start in a codeword; ``burst_len`` in symbols; ``on``: cfg_on from reset on. ``faults``: (cycle, kind), ``cuts``:
-    (cycle, level) from which on the direction is cut or not; both in ascending order, from cycle 1.
+    (cycle, level) from which on the direction is cut or not; both in ascending order, from cycle 1. ``lose_thr``,
+    ``repeat_thr``: likewise, that a cycle's own is lost, that what passed last comes again; :meth:`spread` draws them.
     """
 
     seed: int = 1
@@ -61,6 +62,22 @@ class PhyErrors:
     on: bool = True
     faults: Sequence[tuple[int, int]] = field(default=())
     cuts: Sequence[tuple[int, int]] = field(default=())
+    lose_thr: int = 0
+    repeat_thr: int = 0
+
+    def spread(self, data_w: int, cycles: int) -> PhyErrors:
+        """The same without rates of losses and repetitions: what they make of the cycles before ``cycles`` is among the
+        faults (E5), where no directed one stands."""
+        if not self.lose_thr and not self.repeat_thr:
+            return self
+        rate = spec().integer("link.rate_bytes") * data_w // 512
+        size = spec().integer(f"fec.{'kp4' if self.kp4 else 'llfec'}_bytes")
+        word, at = np.divmod(rate * np.arange(1, max(cycles, 1), dtype=np.uint64), np.uint64(size))
+        draw = draws(self.seed, word * np.uint64(1 << 11) + at + np.uint64(1 << 62))
+        lost = draw < np.uint64(self.lose_thr)
+        hit = np.flatnonzero(lost | (~draw < np.uint64(self.repeat_thr)))
+        drawn = {int(k) + 1: LOST if lost[k] else AGAIN for k in hit}
+        return replace(self, faults=sorted((drawn | dict(self.faults)).items()), lose_thr=0, repeat_thr=0)
 
     def arrays(self, data_w: int) -> tuple[Array, Array]:
         """(st, key) as they are at cycle 0, for a stream of ``data_w`` bits."""
@@ -75,6 +92,16 @@ class PhyErrors:
         key[SEED], key[BURST_THR] = self.seed, self.burst_thr
         key[1 : 1 + len(self.thr)] = self.thr
         return st, key
+
+
+def draws(seed: int, i: Array) -> Array:
+    """:func:`phy_hash` of many (uint64) at once."""
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + (i + U1) * GOLDEN
+        z = (z ^ (z >> U30)) * MUL_1
+        z = (z ^ (z >> U27)) * MUL_2
+        found: Array = z ^ (z >> U31)
+    return found
 
 
 @inlined

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PHY that errs: what passes is cut into codewords, and those with more wrong symbols than the FEC corrects damage
-// what they carry (docs/link.md, E2 to E5). For simulation, before the receiving link; not a design to be
+// what they carry (docs/link.md, E2 to E6). For simulation, before the receiving link; not a design to be
 // synthesised. Through in 0 cycles; no stall. With cfg_on=0 everything passes unchanged (but for `cut`) and costs a
 // simulator one counter.
 `default_nettype none
@@ -23,6 +23,8 @@ module phy_errors
     input  wire  [ 63:0] thr_data,       /// 2^64 x probability of j wrong symbols or more
     input  wire  [ 63:0] cfg_burst_thr,  /// 2^64 x probability that a burst starts in a codeword
     input  wire  [ 11:0] cfg_burst_len,  /// symbols of a burst
+    input  wire  [ 63:0] cfg_lose_thr,   /// 2^64 x probability that what passes in a cycle is lost; these two: at any time
+    input  wire  [ 63:0] cfg_repeat_thr, /// 2^64 x probability that what passed last comes again in a cycle
     input  wire  [  1:0] fault,          /// 1: lost, 2: what passed last again, 3: the codeword fails (E5)
     input  wire          cut,            /// nothing passes, no signal; whatever cfg_on
     input  wire  [CW-1:0] s,             /// from the cable: {cable_side_t, keep, data}
@@ -66,6 +68,19 @@ module phy_errors
   wire fail1 = cfg_on && k1 > t;
 
   always_ff @(posedge clk) if (thr_we) thr[thr_addr] <= thr_data;
+
+  // ---- losses and repetitions by rate: a draw a cycle, told apart by where its first byte lies -----------
+  logic [63:0] dice;
+  logic [1:0] kind;  // the fault of this cycle, a directed one first
+  always_comb begin
+    dice = '0;
+    kind = fault;
+    if (cfg_on && fault == 2'd0 && (cfg_lose_thr != '0 || cfg_repeat_thr != '0)) begin
+      dice = hash(cfg_seed, {2'b01, w[50:0], at});
+      if (dice < cfg_lose_thr) kind = 2'd1;
+      else if (~dice < cfg_repeat_thr) kind = 2'd2;
+    end
+  end
 
   // Codeword w+2, judged in the last cycle of codeword w.
   logic [12:0] k2, carry2;
@@ -170,8 +185,8 @@ module phy_errors
     end
   end
 
-  wire again = cfg_on && fault == 2'd2;
-  wire own = !cut && !again && !(cfg_on && fault == 2'd1);
+  wire again = cfg_on && kind == 2'd2;
+  wire own = !cut && !again && !(cfg_on && kind == 2'd1);
   assign far.sig       = near.sig && !cut;
   assign far.ctl_valid = near.ctl_valid && own && !ctl_hit;
   assign far.ctl       = near.ctl;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of a cable in the link's bench: player, link, core that frees late, and the errors of what the end receives.
 // All that the link puts out is recorded. Files, each with the end's name and "_" in front:
-//   link, core, size, err, thr (.cfg): link_cfg_t; {go all}; cells of a lane's buffer, 0: no end; {burst_len, burst_thr,
-//     seed, kp4, on} of phy_errors; 31 thresholds of phy_errors, the first lowest, written while reset lasts
+//   link, core, size, err, thr (.cfg): link_cfg_t; {go all}; cells of a lane's buffer, 0: no end; {repeat_thr, lose_thr,
+//     burst_len, burst_thr, seed, kp4, on} of phy_errors; 31 thresholds of phy_errors, the first lowest, written while reset lasts
 //   s, go: frames to send, when the core may free
 //   enable, retrain, pause, drained (.play): levels at given cycles; `enable` begins as in `link`, `drained` with 1
 //   fault (.play): phy_errors' fault in single cycles; cut (.play): its level
@@ -37,7 +37,7 @@ module tb_link_end
   wire [15:0] core_size;
   wire core_all, enable, retrain_req, allow, cut;
   wire [LANES-1:0] s_pause;
-  wire [141:0] err;
+  wire [269:0] err;
   wire [31*64-1:0] thresholds;
   wire [6:0] done;
   assign player_done = &done;
@@ -45,7 +45,7 @@ module tb_link_end
   tb_cfg #(.NAME({NAME, "_link"}), .W(LINK_CFG_W)) u_link_cfg (.q(raw_cfg), .*);
   tb_cfg #(.NAME({NAME, "_core"}), .W(1)) u_core_cfg (.q(core_all), .*);
   tb_cfg #(.NAME({NAME, "_size"}), .W(16)) u_size_cfg (.q(core_size), .*);
-  tb_cfg #(.NAME({NAME, "_err"}), .W(142)) u_err_cfg (.q(err), .*);
+  tb_cfg #(.NAME({NAME, "_err"}), .W(270)) u_err_cfg (.q(err), .*);
   tb_cfg #(.NAME({NAME, "_thr"}), .W(31 * 64)) u_thr_cfg (.q(thresholds), .*);
   timed_value #(.NAME({NAME, "_enable"}), .W(1)) u_enable (
       .init(raw_cfg[LINK_CFG_W-1]), .q(enable), .player_done(done[1]), .*);
@@ -94,6 +94,8 @@ module tb_link_end
       .cfg_seed     (err[65:2]),
       .cfg_burst_thr(err[129:66]),
       .cfg_burst_len(err[141:130]),
+      .cfg_lose_thr (err[205:142]),
+      .cfg_repeat_thr(err[269:206]),
       .thr_we       (entry != '0),
       .thr_addr     (entry[4:0]),
       .thr_data     (thresholds[64*32'(row)+:64]),

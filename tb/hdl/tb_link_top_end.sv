@@ -44,7 +44,8 @@ module tb_link_top_end
 
   phy_errors #(.DATA_W(DATA_W)) u_errors (
       .clk(clk), .rst(rst), .cfg_on(err[0]), .cfg_kp4(err[1]), .cfg_seed(err[65:2]), .cfg_burst_thr(64'd0),
-      .cfg_burst_len(12'd0), .thr_we(entry != '0), .thr_addr(entry[4:0]),
+      .cfg_burst_len(12'd0), .cfg_lose_thr(64'd0), .cfg_repeat_thr(64'd0),
+      .thr_we(entry != '0), .thr_addr(entry[4:0]),
       .thr_data(thresholds[64*(entry[4:0]-5'd1)+:64]), .fault(2'd0), .cut(1'b0), .s(rx), .m(rx_link),
       .cw_done(fec_valid), .cw_corrected(fec_symbols), .cw_failed(fec_failed));
 

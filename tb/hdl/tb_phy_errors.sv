@@ -23,13 +23,13 @@ module tb_phy_errors
 
   logic stop;
   wire tvalid;
-  wire [141:0] cfg;
+  wire [269:0] cfg;
   wire [31*64-1:0] thr;
   wire [31:0] dump;
   wire each;
   wire [4:0] player_done;
   tb_ctl #(.N_PLAYERS(5)) u_ctl (.activity(tvalid || cycle <= dump), .*);
-  tb_cfg #(.NAME("errors"), .W(142)) u_cfg (.q(cfg), .*);
+  tb_cfg #(.NAME("errors"), .W(270)) u_cfg (.q(cfg), .*);
   tb_cfg #(.NAME("thr"), .W(31 * 64)) u_thr (.q(thr), .*);
   tb_cfg #(.NAME("dump"), .W(32)) u_dump (.q(dump), .*);
   tb_cfg #(.NAME("each"), .W(1)) u_each (.q(each), .*);
@@ -68,6 +68,8 @@ module tb_phy_errors
       .cfg_seed(cfg[65:2]),
       .cfg_burst_thr(cfg[129:66]),
       .cfg_burst_len(cfg[141:130]),
+      .cfg_lose_thr(cfg[205:142]),
+      .cfg_repeat_thr(cfg[269:206]),
       .thr_we(entry != '0),
       .thr_addr(entry[4:0]),
       .thr_data(thr[64*((32'(entry)+30)%31)+:64]),

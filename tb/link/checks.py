@@ -13,6 +13,7 @@ import zlib
 
 import numpy as np
 
+from models.link_size import flight
 from models.spec import spec
 from tb.common.beats import LAST
 from tb.common.observe import Ints, cycles
@@ -41,6 +42,8 @@ def delivered(t: Trace, phase: PhaseRecords) -> list[str]:
             other = int((~known & ~y.got.user).sum())
             if other or int((~known).sum()) > downs:
                 out.append(f"{way}: {int((~known).sum())} frames that were never sent, {downs} times down")
+            if not phase.item.info["errors"][y.x].on:
+                out += taken_by_states(x, y, phase, downs)
             continue
         cut = int(y.got.user[strange].sum())
         if cut < len(strange):
@@ -61,6 +64,25 @@ def delivered(t: Trace, phase: PhaseRecords) -> list[str]:
         if not downs and not x.cfg.roce and missing != counted:
             out.append(f"{way}: {missing} frames missing, {counted} counted, never down")
     return out
+
+
+def taken_by_states(x: End, y: End, phase: PhaseRecords, downs: int) -> list[str]:
+    """RoCE without errors: what is missing was discarded and counted at its sender or dropped and counted at its
+    receiver, or came while that one was not up (a retrain, a link down: nobody counts it)."""
+    got = np.isin(x.sent.sum ^ x.sent.user, y.got.sum ^ y.got.user)
+    missing = int((~got).sum())
+    fly = flight(x.cfg.phy_tx, phase.item.cfg["cable"], y.cfg.phy_rx)
+    last = (x.tx["flags"] & LAST) != 0
+    begin, end = x.leaves[x.tx_side[0] == 1] + fly, x.leaves[last] + fly + spec().cycles("latency.link.verdict")
+    at, state = y.state
+    off, back = at[:-1][state[:-1] != UP], at[1:][state[:-1] != UP]  # from, to which it was not up
+    if state[-1] != UP:
+        off, back = np.append(off, at[-1]), np.append(back, phase.stats.cycles)
+    hit = sum(max(0, int((begin <= e + 1).sum() - (end < s - 1).sum())) for s, e in zip(off, back, strict=True))
+    counted = len(x.event("discarded")) + len(y.event("fcs")) + len(y.event("long"))
+    if missing > counted + hit + downs * CUT:
+        return [f"{x.x} to {y.x}: {missing} frames missing, {counted} counted, {hit} came while {y.x} was not up"]
+    return []
 
 
 def held(x: End, y: End) -> Ints:

@@ -7,6 +7,7 @@ from models.spec import spec
 from tb.common.coverage import Bin, Cover, Coverage, Cross, Group, each
 from tb.common.observe import nothing
 from tb.link import coverage_events as events
+from tb.link.sequences_corners import CORNERS
 from tb.link.sequences_faults import ALONE, INSIDE
 from tb.link.sequences_quiet import CASES
 from tb.link.sequences_volume import BURSTS, SWEEP
@@ -18,6 +19,7 @@ SPACING, INTERVAL = spec().cycles("link.ctl_spacing"), spec().cycles("link.credi
 REFRESH = spec().cycles("link.refresh")
 LARGEST = spec().integer("frame.max_beats") * 64
 MAX_BEATS = spec().integer("frame.max_beats")
+CORNER_POINTS = {"own_credits": "own_credits", "own_pauses": "own_credits", "many_beats": "many_beats"}
 OUTPUTS = ("up", "state", "reason", "s_ready", "m_valid", "credits", "m_credit", "m_pause", "ev", "busy")
 MOVES = (
     "off to init", "init to up", "up to retrain", "retrain to init", "init to off", "up to off", "retrain to off",
@@ -80,6 +82,8 @@ WAY = Group(
         Cover("refreshes", NO_YES, points=("pauses",)),
         Cover("profile", each(*PROFILES), points=("random",)),
         Cross("core_by_profile", ("core", "profile"), points=("credits",)),
+        Cover("gate", [Bin("the core's own count", False), Bin("the link's", True)], points=("own_credits",)),
+        Cross("gate_by_profile", ("gate", "profile"), points=("own_credits",)),
     ],
 )
 
@@ -155,10 +159,12 @@ FAULT = Group(
         Cover("fault", [Bin("lost", 1), Bin("again", 2), Bin("codeword", 3)], points=("faults",)),
         Cover("cut", [Bin("yes", True)], points=("faults",)),
         Cover("bursts", [Bin("yes", True)], points=("storm",)),
+        Cover("rate", each("lost", "again"), points=("storm",)),
         Cover("fec", each(*FECS), points=("codes",)),
         Cover("profile", each(*PROFILES), points=("storm",)),
         Cross("codeword_by_fec", ("codeword", "fec"), points=("codes",)),
         Cross("fault_by_profile", ("fault", "profile"), points=("storm",)),
+        Cross("rate_by_profile", ("rate", "profile"), points=("storm",)),
     ],
 )  # fmt: skip
 
@@ -175,6 +181,7 @@ GOAL = Group(
                         Bin("a credit less", "a credit less", ("negative_credits",)),
                         Bin("a credit more", "a credit more", ("negative_credits",))]),
         Cover("quiet", each(*CASES), points=("quiet",)),
+        Cover("corner", [Bin(k, k, (CORNER_POINTS.get(k, "clocks"),)) for k in CORNERS]),
         Cover("room", [Bin("a cell and a byte", (65, 129)), Bin("smallest", (64, 128)), Bin("largest", LARGEST)],
               points=("headroom",)),
         Cover("metres", each(2, 50), points=("headroom",)),

@@ -80,7 +80,7 @@ def directions(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         sample = common(t, phase, x) | {
             "phy": "shortest" if x.cfg.phy_tx == 1 else "longest" if x.cfg.phy_tx == 255 else "between",
             "core": "all at once" if phase.item.cfg[f"{y.x}_core"] else "one by one",
-            "preset": bool(x.cfg.preset), "both": len(y.tx) > 0,
+            "preset": bool(x.cfg.preset), "gate": bool(x.cfg.gate), "both": len(y.tx) > 0,
         }  # fmt: skip
         _, _, _, header = x.tx_side
         last = (x.tx["flags"] & LAST) != 0
@@ -227,8 +227,12 @@ def faults(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             yield base | {"fault": kind}
         if info["timed"][y.x]["cut"]:
             yield base | {"cut": True}
-        if info["errors"][y.x].burst_thr:
+        errors = info["errors"][y.x]
+        if errors.burst_thr:
             yield base | {"bursts": True}
+        for kind, thr in (("lost", errors.lose_thr), ("again", errors.repeat_thr)):
+            if thr:
+                yield base | {"rate": kind}
 
 
 def goals(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
@@ -243,6 +247,8 @@ def goals(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"shown": "headroom less" if "headroom" in info else "a credit more"}
     if "case" in info:
         yield {"quiet": info["case"]}
+    if "corner" in info:
+        yield {"corner": info["corner"]}
     if "headroom" in info:
         want = info["headroom"]
         yield {

@@ -18,10 +18,11 @@ from tb.link.coverage import COVERAGE
 from tb.link.model import predict
 from tb.link.shape import CTL_BITS, ENDS, EV_BITS, FEC_BITS, Shape
 from tb.link.stimulus import LEVELS, WORD
+from tb.phy_errors.config import CFG_W
 
 LINK_BITS = sum(width for _, width in LinkCfg.WIDTHS)
 KEPT = 10_000  # tens of frames of a run whose records are kept
-CFGS = {"link": LINK_BITS, "core": 1, "size": 16, "err": 142, "thr": 31 * 64}
+CFGS = {"link": LINK_BITS, "core": 1, "size": 16, "err": CFG_W, "thr": 31 * 64}
 
 
 def widths(lanes: int) -> dict[str, int]:

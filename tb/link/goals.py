@@ -129,7 +129,9 @@ def line_rate(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
         if want.get("full") and not -2 <= span - wire / t.shape.rate <= 2:
             out.append(f"{x.x}: {wire} bytes of wire in {span} cycles, {wire / t.shape.rate:.1f} were enough")
         if label := want.get("label"):
-            figure(ctx, f"goodput_{label}", round(data / span * 8, 2), "Gb/s", of_wire=t.shape.rate * 8, bytes=data,
+            best_gbps = data / wire * t.shape.rate * 8
+            figure(ctx, f"goodput_{label}", round(data / span * 8, 2), "Gb/s", target=round(best_gbps, 2),
+                   passed=abs(data / span * 8 / best_gbps - 1) <= 2 / span, of_wire=t.shape.rate * 8, bytes=data,
                    cycles=span, overhead_bytes=int(charge.sum()) - data, control_sets=sets,
                    metres=want["metres"], profile=PROFILES[x.cfg.roce], size=want["size"])  # fmt: skip
     return out

@@ -196,7 +196,19 @@ def no_hole(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return [f"{x.x}: {len(late)} beats late, the first by {x.leaves[late[0]] - best[late[0]]}"] if len(late) else []
 
 
+def fires_at(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """The first time-out of the end a: so many cycles after its first segment was recorded whole (R3)."""
+    a = t.ends["a"]
+    last = a.leaves[(a.tx["flags"] & LAST) != 0]
+    fired = a.event("time-out")
+    # outstanding from the cycle after the segment left on, the clock 1 in the one behind that; told a cycle later
+    want = int(last[0]) + 1 + phase.item.info["fires_at"] + 1 if len(last) else -1
+    if not len(fired) or fired[0] != want:
+        return [f"a: the first time-out was told at cycles {fired[:1].tolist()}, {want} was right"]
+    return []
+
+
 GOALS_FAULTS: dict[str, Goal] = {
     "ends": ends, "up_by": up_by, "refused": refused, "went_down": went_down, "paused": paused, "headroom": headroom,
-    "no_hole": no_hole, "credit_hole": credit_hole,
+    "no_hole": no_hole, "credit_hole": credit_hole, "fires_at": fires_at,
 }  # fmt: skip

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from models.fec import cer, code, lost_in
+from models.fec import Code, cer, code, lost_in
+from models.link_size import flight
+from models.phy_errors import FAILS
+from models.spec import spec
 from tb.common.observe import Ints, cycles
 from tb.common.result import Result
 from tb.common.run import RunContext
@@ -31,7 +34,7 @@ def codes(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     a, b = t.ends["a"], t.ends["b"]
     c = code(want["fec"])
     ratio = float(cer(c, want["ratio"]))
-    words = t.shape.rate * phase.stats.cycles // c.payload - 2
+    words = codewords(t, phase, c)
     failed = int((b.rows["fec"]["value"] >> 5 & 1).sum())
     sent, lost = len(a.sent.first), len(b.event("fcs")) + len(b.event("long"))
     share = lost / sent
@@ -56,6 +59,17 @@ def codes(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return out
 
 
+def as_often(what: str, events: int, right: float) -> list[str]:
+    """Rare events that are independent: as many as closed form says, within SIGMAS deviations of that."""
+    limit = SIGMAS * (math.sqrt(right) + 1)
+    return [f"{what}: {events}, {right:.1f} +- {limit:.1f} are right"] if abs(events - right) > limit else []
+
+
+def codewords(t: Trace, phase: PhaseRecords, c: Code) -> int:
+    """Codewords judged in a phase."""
+    return t.shape.rate * phase.stats.cycles // c.payload - 2
+
+
 def transit(x: End, y: End) -> Ints:
     """Cycles from s_axis to m_axis of each delivered frame's first beat."""
     found = match(x.sent.sum ^ x.sent.user, y.got.sum ^ y.got.user)
@@ -65,26 +79,57 @@ def transit(x: End, y: End) -> Ints:
 
 
 def sweep(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Goodput of the end that sends as it may, mean and worst latency of the other one's frames."""
+    """Goodput of the end that sends as it may, mean and worst latency of the other one's frames.
+
+    Codewords fail as often as the code's arithmetic says. Without a failure the goodput is the wire's rate less
+    trailers and control sets, and each latency that of a frame alone, but for a set in front (P2). With them each
+    replay costs at most the way there and back and what the rules add to it (V1, K1, R6), each time-out its time too.
+    """
     want = phase.item.info["sweep"]
     a, b = t.ends["a"], t.ends["b"]
     at = cycles(b.m)
     goodput = int(a.sent.size.sum()) / int(at[-1] - at[0] + 1) * 8
     took = transit(b, a)
     fec, ratio = want["fec"], want["ratio"]
+    c, f, out = code(fec), spec(), []
+    for x in (a, b):
+        failed = int((x.rows["fec"]["value"] >> 5 & 1).sum())
+        expected = codewords(t, phase, c) * float(cer(c, ratio))
+        out += as_often(f"{x.x}: codewords failed at {ratio:g}", failed, expected)
+    sets = int(((a.ctl_leaves >= a.leaves[0]) & (a.ctl_leaves <= a.leaves[-1])).sum()) * f.integer("link.ctl_bytes")
+    seg = t.shape.segment * t.shape.bb
+    new = int(a.sent.size.sum()) + f.integer("link.trailer_bytes") * int((-(-a.sent.size // seg)).sum())
+    best = (new + sets) / t.shape.rate
+    span = int(at[-1] - at[0] + 1)
+    way = flight(a.cfg.phy_tx, phase.item.cfg["cable"], b.cfg.phy_rx)
+    again, fired = len(a.event("replay")), len(a.event("time-out"))
+    replay = 2 * way + f.cycles("latency.link.verdict") + 2 * f.cycles("link.ctl_spacing") + 4 * t.shape.segment + 8
+    most = best + 2 * t.shape.segment + again * replay + fired * a.cfg.replay_timeout
+    if not best - 2 * t.shape.segment <= span <= most:
+        out.append(f"a: delivered in {span} cycles; {best:.0f} to {most:.0f} by {again} replays, {fired} time-outs")
+    add = f.cycles("latency.link.tx_fifo") + f.cycles("link.start_slack") + f.cycles("latency.link.rx")
+    alone = add + way + t.shape.segment - 1
+    # one cycle for a control set in front of a beat; the last one may stand behind a replay that a loss set going
+    worst = alone + 1 + len(b.event("replay")) * replay + len(b.event("time-out")) * b.cfg.replay_timeout
+    if int(took.min()) < alone or int(took.max()) > worst:
+        out.append(f"b: latency {took.min()} to {took.max()}; {alone} to {worst} were to be")
+    if not len(b.event("replay")) and float(took.mean()) > alone + 0.5:
+        out.append(f"b: mean latency {took.mean():.1f}, {alone} and half a cycle at most without replays")
     result = Result(ctx.run_dir)
     more = {"metres": want["metres"], "size": want["size"], "frames": len(a.sent.first), "data_w": t.shape.data_w}
-    result.figure(f"goodput_{fec}_{ratio:g}", round(goodput, 2), "Gb/s", replays=len(a.event("replay")),
+    result.figure(f"goodput_{fec}_{ratio:g}", round(goodput, 2), "Gb/s", replays=again, timeouts=fired,
+                  at_most=round(int(a.sent.size.sum()) * 8 / best, 2),
                   load="full", cer=float(f"{float(cer(code(fec), ratio)):.2e}"), **more)  # fmt: skip
     result.figure(f"latency_{fec}_{ratio:g}", round(float(took.mean()), 1), "cycles", worst=int(took.max()),
-                  load="half", replays=len(b.event("replay")), of="first beat in to first out", **more)  # fmt: skip
+                  alone=alone, load="half", replays=len(b.event("replay")), of="first beat in to first out",
+                  **more)  # fmt: skip
     _points.setdefault(fec, []).append((ratio, goodput, float(took.mean())))
     if want["last"]:
         path = ctx.run_dir / "ber.png"
         plot(path)
         result.artifact("ber", path)
     result.save()
-    return []
+    return out
 
 
 def plot(path: Path) -> None:
@@ -135,18 +180,27 @@ def outage(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 
 def volume(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Counts what was seen so far."""
+    """Counts what was seen so far. Where there are no bursts, codewords fail as often as the code's arithmetic says,
+    beside those that a directed fault made to fail."""
+    out = []
     for x, y in t.ways():
+        errors = phase.item.info["errors"][y.x]
+        c = code("kp4" if errors.kp4 else "llfec")
+        failed = int((y.rows["fec"]["value"] >> 5 & 1).sum())
+        if not errors.burst_thr:
+            expected = codewords(t, phase, c) * float(cer(c, phase.item.info["ratios"][y.x]))
+            forced = sum(kind == FAILS for _, kind in phase.item.info["fault"][y.x])
+            out += as_often(f"{y.x}: codewords failed", min(failed, max(failed - forced, round(expected))), expected)
         _seen["frames"] += len(x.sent.first)
         _seen["again"] += len(x.event("replay"))
-        _seen["failed"] += int((y.rows["fec"]["value"] >> 5 & 1).sum())
+        _seen["failed"] += failed
     _seen["cycles"] += phase.stats.cycles
     result = Result(ctx.run_dir)
     result.figure("frames_under_errors", _seen["frames"], "count", replays=_seen["again"],
                   codewords_failed=_seen["failed"], cycles=_seen["cycles"],
                   each="compared with the model, beat by beat, and by the oracle")  # fmt: skip
     result.save()
-    return []
+    return out
 
 
 GOALS_VOLUME: dict[str, Goal] = {"codes": codes, "sweep": sweep, "outage": outage, "volume": volume}

@@ -40,16 +40,16 @@ class Latency(LinkSequence):
 class LineRate(LinkSequence):
     """Sizes back to back over 1, 20 and 50 m, one direction or both: goodput is arithmetic."""
 
-    phases = 8
+    phases = 12
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Phases 0 to 2: every so-many-th size from 64 bytes on, each cable; 3 to 5: 4 KB over each; 6, 7: RoCE."""
+        """Phases 0 to 2: every so-many-th size from 64 bytes on, each cable; 3 to 5: 4 KB over each; 6 to 11: RoCE."""
         metres = (1, 20, 50)[index % 3]
         item = self.begin("line_rate", index, metres=metres, roce=int(index >= 6), fec=FECS[index // 3 % 2])
         frames = self.ctx.option("frames", 200)
         step = max(1, (self.shape.largest - 63) // frames)
         roce = item.info["link"]["a"].roce
-        alike = 3 <= index < 6
+        alike = index % 6 >= 3
         sizes = np.full(frames // 4, 4096) if alike else np.arange(64 + index % step, self.shape.largest + 1, step)
         ends = "ab" if index % 2 else "a"
         for x in ends:
@@ -96,8 +96,22 @@ class Random(LinkSequence):
             for b in item.info["batch"].values():
                 b.cycle += 4000
         self.late(item, rng, (0.6, 0.1)[index // 2 % 2])
+        if index >= 2 and not index % 2:
+            self.ungated(item, self.ctx.rng(f"{item.get_name()}/gate"))
         item.quiet = 2500
         return self.finish(item, rng)
+
+    def ungated(self, item: PhaseItem, rng: np.random.Generator) -> None:
+        """Native, an end or both at random: no frame waits for credits, as there are never more than there is room."""
+        self.both(item, cells=63)
+        first = int(rng.integers(2))
+        for x in ENDS[first : first + 1 + int(rng.integers(2))]:
+            item.info["link"][x].gate = 0
+            b = item.info["batch"][x]
+            keep = np.cumsum(b.beats(self.shape.bb)) <= 16 * 63
+            if b.extra is not None:
+                b.extra = b.extra[: int(b.beats(self.shape.bb)[keep].sum())]
+            b.size, b.lane, b.cycle, b.user, b.bad = (v[keep] for v in (b.size, b.lane, b.cycle, b.user, b.bad))
 
 
 class Starved(LinkSequence):

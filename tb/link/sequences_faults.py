@@ -175,6 +175,8 @@ class Storm(LinkSequence):
                 seed=int(rng.integers(1 << 63)), kp4=fec == "kp4", on=True, burst_len=int(rng.integers(1, 60)),
                 burst_thr=int((1 << 64) * rng.choice((0.0, 0.002))),
                 thr=thresholds(code(fec), float(rng.choice((1e-4, 1.5e-3, 2e-3)[: 2 + (fec == "kp4")]))),
+                lose_thr=int((1 << 64) * rng.choice((0.0, 0.001))),
+                repeat_thr=int((1 << 64) * rng.choice((0.0, 0.001))),
             )  # fmt: skip
             n = int(rng.integers(1, 8))
             item.info["fault"][x] = [(int(c), int(rng.integers(1, 4))) for c in rng.integers(20, last, n)]

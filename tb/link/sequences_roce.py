@@ -73,6 +73,9 @@ class Pauses(LinkSequence):
                 level = [(at, 1 << int(rng.integers(lanes))), (at + refresh + int(rng.integers(20, 400)), 0)]
             item.info["timed"][x]["pause"] = level
         self.late(item, rng, 0.5)
+        draw = self.ctx.rng(f"{item.get_name()}/gate")
+        for x in ENDS:  # an end whose core minds the pauses itself now and then
+            item.info["link"][x].gate = int(index == 2 or draw.integers(2))
         item.info["paused"] = True
         item.quiet = 2500
         item.info["events"] = {(x, "pfc sent"): 2 for x in ENDS} if index < 3 else {("b", "pfc received"): 2}

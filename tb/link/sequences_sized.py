@@ -3,7 +3,9 @@
 credits that keep the line full, credits that overrun the buffer, the headroom behind a pause.
 
 The step of a cell: an end's ``cells`` are counted by sixteens, so ``cnt_init`` of the far end is set apart: from its
-first CF on the sender has so many credits less (or more) than it was granted. LinkConfig refuses that elsewhere.
+first CF on the sender has so many credits less (or more) than it was granted. LinkConfig refuses that elsewhere. The
+other way round the far end would have more credits than cells, and say so, from the sender's first CF on: that one is
+a refresh, as the sender frees nothing, and the phase is over before it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from tb.link.shape import FECS
 from tb.link.stimulus import LinkSequence
 
 LONG = 4096  # cycles of a pattern: longer than the part that matters
+BEATS = 2400  # of a phase with another cnt_init at each end: it ends before the first refresh (link.refresh)
 
 
 class Sized(LinkSequence):
@@ -44,7 +47,7 @@ class Sized(LinkSequence):
         less = 16 * units - cells + index
         b.cnt_init = a.cnt_init - less & 0x7FFF
         item.info["misfit"] = ("cnt_init",)
-        beats = rng.integers(1, s.segment + 1, 4000 // s.segment)
+        beats = rng.integers(1, s.segment + 1, 2 * BEATS // (s.segment + 1))
         if s.segment > 2:  # a frame alone, the rest 41 cycles later: an ACK falls due with the sixteenth cell's CF
             beats[:10] = (1, 4, 3, 3, 3, 3, 3, 3, 3, 4)
             beats[10:850] = 1  # a frame starts in every cycle until that matters
@@ -55,7 +58,7 @@ class Sized(LinkSequence):
         item.info["credit_hole"] = {"lane": lane, "cells": cells, "less": index, "flight": far}
         item.info["settled"] = not less
         item.cfg["b_core"] = 0
-        item.quiet = 1200
+        item.quiet = 600
         return self.finish(item, rng)
 
     def overrun(self, rng: np.random.Generator) -> PhaseItem:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.fec import code, probability_word, thresholds
-from models.phy_errors import AGAIN, FAILS, LOST, PhyErrors
+from models.phy_errors import FAILS, PhyErrors
 from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem
 from tb.link.shape import ENDS, FAR, FECS
@@ -98,7 +98,7 @@ class Volume(LinkSequence):
         type(self).phases = -(-frames // (2 * self.part))
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Every fourth phase is RoCE; ratios and rates of the directed faults change from phase to phase."""
+        """Every fourth phase is RoCE; ratios, and rates of lost and repeated blocks, change from phase to phase."""
         roce = int(index % 4 == 3)
         fec = FECS[index % 2]
         item = self.begin("volume", index, roce=roce, fec=fec, metres=float(rng.choice((2, 20, 50))), cells=63)
@@ -107,17 +107,20 @@ class Volume(LinkSequence):
         n = self.part
         kind = ("tiny", "tiny", "small")[index % 3]
         rate = float(rng.choice((0.0, 1e-5, 1e-4)))
+        ratios: dict[str, float] = {}
         for x in ENDS:
             size = rng.integers(64 if roce else 1, 200, n) if kind == "tiny" else self.sizes(rng, n, "small", roce)
             self.batch(item, rng, x, size, idle=0.02, poison=0.01, bad=0.01)
             length = int(6 * n)
             ratio = float(rng.choice((1e-4, 5e-4, 1e-3))) * (1 + (fec == "kp4"))
+            ratios[x] = ratio
             item.info["errors"][x] = PhyErrors(
                 seed=int(rng.integers(1 << 63)), kp4=fec == "kp4", on=True, thr=thresholds(code(fec), ratio),
                 burst_thr=probability_word(float(rng.choice((0.0, 1e-5, 1e-4)))), burst_len=int(rng.integers(8, 200)),
+                lose_thr=probability_word(rate / 3), repeat_thr=probability_word(rate / 3),
             )  # fmt: skip
-            at = np.unique(rng.integers(100, length, rng.binomial(length, rate))).tolist()
-            item.info["fault"][x] = [(c, int(rng.choice((LOST, AGAIN, FAILS)))) for c in at]
+            at = np.unique(rng.integers(100, length, rng.binomial(length, rate / 3))).tolist()
+            item.info["fault"][x] = [(c, FAILS) for c in at]
             if index % 5 == 4:
                 where = int(rng.integers(1000, length // 2))
                 item.info["timed"][x]["cut"] = [(where, 1), (where + int(rng.integers(1, 300)), 0)]
@@ -125,7 +128,7 @@ class Volume(LinkSequence):
                 item.info["timed"][FAR[x]]["retrain"] = [(where, 1), (where + 1, 0)]
             item.ready[f"{x}_go"] = stalls(rng, 0.8)
             item.cfg[f"{x}_core"] = 1
-        item.info |= {"lossy": bool(roce), "settled": False, "volume": index}
+        item.info |= {"lossy": bool(roce), "settled": False, "volume": index, "ratios": ratios}
         item.quiet = HEAL
         item.max_cycles = 2000 * n + 200_000
         item.wall_limit_s = 3000.0

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from models.phy_errors import PhyErrors
 from tb.common.beats import LAST, Records, StreamFormat
 
-CFG_W = 2 + 12 + 64 + 64
+CFG_W = 2 + 12 + 4 * 64
 THR_W = 31 * 64
 LEVEL = StreamFormat(4)
 """Format of the players of faults, cuts and cfg_on."""
 
 
 def errors_cfg(errors: PhyErrors) -> int:
-    """{burst_len, burst_thr, seed, kp4, on}, CFG_W bits."""
-    value = errors.burst_len << 64 | errors.burst_thr
+    """{repeat_thr, lose_thr, burst_len, burst_thr, seed, kp4, on}, CFG_W bits."""
+    value = errors.repeat_thr << 64 | errors.lose_thr
+    value = (value << 12 | errors.burst_len) << 64 | errors.burst_thr
     return (value << 64 | errors.seed) << 2 | int(errors.kp4) << 1 | int(errors.on)
 
 

@@ -40,6 +40,7 @@ def words(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     errors: PhyErrors = info["errors"]
     played: Words = info["words"]
     faults = dict(errors.faults)
+    drawn = dict(errors.spread(info["data_w"], info["dump"]).faults)
     side = {int(c): row for c, row in zip(played.at, played.side, strict=True)}
     wide = str(info["data_w"])
     cut_at = [c for c, _ in errors.cuts]
@@ -53,6 +54,8 @@ def words(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         on = bool(info["on"][switches - 1][1]) if switches else errors.on
         sample: dict[str, object] = {"width": wide, "what": WHAT[kind], "cut": cut, "on": on}
         sample["fault"] = {LOST: "lost", AGAIN: "again", FAILS: "fails"}.get(faults.get(cycle, 0), "none")
+        by_rate = drawn.get(cycle, 0) if cycle not in faults else 0
+        sample["rate"] = {LOST: "lost", AGAIN: "again"}.get(by_rate, "none")
         if row is not None:
             edge = place(errors, info["data_w"], cycle)
             if kind & 1:
@@ -97,6 +100,7 @@ COVERAGE = Coverage(
                 Cover("set", each("behind", "before", *(f"{n} bytes before" for n in range(1, 8))), points=("edges",)),
                 Cover("what", each(*WHAT), points=("faults",)),
                 Cover("fault", each("none", "lost", "again", "fails"), points=("faults",)),
+                Cover("rate", each("none", "lost", "again"), points=("rates",)),
                 Cover("cut", [Bin("cut", True), Bin("whole", False)], points=("cuts",)),
                 Cover("on", [Bin("on", True), Bin("off", False)], points=("switched",)),
                 Cross("what_by_fault", ("what", "fault"), points=("faults",), never=[("nothing", "none")],

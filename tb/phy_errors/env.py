@@ -28,8 +28,9 @@ def outcome(phase: PhaseRecords) -> Passed:
     if "passed" not in info:
         words: Words = info["words"]
         info["passed"] = pass_words(
-            info["errors"], info["data_w"], info["dump"] + 3, words.at, words.side, words.data, info["on"], info["sig"]
-        )
+            info["errors"], info["data_w"], phase.stats.cycles, words.at, words.side, words.data, info["on"],
+            info["sig"],
+        )  # fmt: skip
     passed: Passed = info["passed"]
     return passed
 
@@ -90,6 +91,28 @@ def shares(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
     return wrong
 
 
+def rates(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
+    """Words that were lost and that came again, of one in each cycle, against the rates within the sampling error."""
+    if "rates" not in phase.item.info:
+        return []
+    words: Words = phase.item.info["words"]
+    rows = phase.beats["m"]
+    rows = rows[rows["cycle"] <= words.at[-1]]
+    total = len(words.at)
+    lost = total - len(rows)
+    same = (rows["data"][1:] == rows["data"][:-1]).all(axis=1) & (rows["side"][1:] == rows["side"][:-1]).all(axis=1)
+    wrong = []
+    for what, n, share in zip(("lost", "repeated"), (lost, int(same.sum())), phase.item.info["rates"], strict=True):
+        sigma = math.sqrt(total * share * (1 - share))
+        if abs(n - total * share) > SIGMAS * sigma:
+            wrong.append(f"{n} of {total} words {what}; {total * share:.1f} were to be, deviation {sigma:.1f}")
+    return wrong
+
+
+def _check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
+    return shares(ctx, phase) + rates(ctx, phase)
+
+
 def figures(ctx: RunContext, phase: PhaseRecords) -> None:
     """Shares into the run's result."""
     info = phase.item.info
@@ -122,6 +145,6 @@ def plan(data_w: int) -> BenchPlan:
         cfgs={"errors": CFG_W, "thr": THR_W, "dump": 32, "each": 1},
         coverage=COVERAGE,
         predict=predict,
-        check=shares,
+        check=_check,
         observe=figures,
     )

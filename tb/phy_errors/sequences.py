@@ -80,6 +80,9 @@ class Random(PhaseSequence):
             seed(rng), kp4, falling(20 if kp4 else 10), int(rng.choice([0, 2**61, 2**58])), length, index != 6,
             fault if index >= 2 else (), spans(rng, cycles, 1) if index & 2 else (),
         )  # fmt: skip
+        if index >= 4:
+            lose, repeat = ((2**64 - 1, 2**62), (0, 2**60), (2**60, 0), (2**59, 2**60))[int(rng.integers(4))]
+            errors = dataclasses.replace(errors, lose_thr=lose, repeat_thr=repeat)
         at = np.flatnonzero(rng.random(cycles - 10) < rng.choice([0.3, 0.8, 1.0])) + 1
         words = make(rng, at, data_w(self.ctx) // 8)
         on = spans(rng, cycles, int(not errors.on)) if index & 4 else ()
@@ -160,6 +163,24 @@ class Switched(PhaseSequence):
         errors = PhyErrors(seed(rng), False, [2**64 - 1] * 31, 2**62, 400, bool(index), fault)
         words = make(rng, np.arange(1, cycles), data_w(self.ctx) // 8)
         return make_item(f"switched{index}", self.ctx, errors, words, cycles + 20, on)
+
+
+class Rates(PhaseSequence):
+    """A word a cycle, no codeword failing: shares of lost and repeated ones, alone and both."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Lost; repeated; both; both so often that most words are one or the other."""
+        lose, repeat = ((0.03, 0.0), (0.0, 0.03), (0.02, 0.01), (0.3, 0.4))[index]
+        cycles = 4000
+        errors = PhyErrors(
+            seed(rng), bool(index & 1), lose_thr=fec.probability_word(lose), repeat_thr=fec.probability_word(repeat)
+        )
+        words = make(rng, np.arange(1, cycles), data_w(self.ctx) // 8, sets=1.0, beats=1.0)
+        item = make_item(f"rates{index}", self.ctx, errors, words, cycles)
+        item.info["rates"] = (lose, repeat)
+        return item
 
 
 MASK = (1 << 64) - 1

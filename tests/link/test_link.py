@@ -10,6 +10,7 @@ from tb.common.run import RunContext
 from tb.common.uvm import PhaseTest
 from tb.link.env import plan
 from tb.link.sequences_basic import CutThrough, Latency, LineRate, Random, Starved
+from tb.link.sequences_corners import Corners
 from tb.link.sequences_faults import Alone, Nested, Storm
 from tb.link.sequences_quiet import Quiet
 from tb.link.sequences_roce import BadFrames, Headroom, Pauses
@@ -115,6 +116,13 @@ class quiet(LinkTest):
     """Faults on a wire on which nothing new is sent."""
 
     sequences = (Quiet,)
+
+
+@pyuvm.test()
+class corners(LinkTest):
+    """Own credits and pauses, clocks at their last value, frames of more beats than are counted."""
+
+    sequences = (Corners,)
 
 
 @pyuvm.test()

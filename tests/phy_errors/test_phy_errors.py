@@ -8,7 +8,7 @@ from pyuvm import ConfigDB
 
 from tb.common.uvm import PhaseTest
 from tb.phy_errors.env import plan
-from tb.phy_errors.sequences import Counts, Edges, Faults, Random, Shares, Switched, data_w
+from tb.phy_errors.sequences import Counts, Edges, Faults, Random, Rates, Shares, Switched, data_w
 
 
 class ErrorsTest(PhaseTest):
@@ -30,9 +30,9 @@ class random_words(ErrorsTest):
 
 @pyuvm.test()
 class directed(ErrorsTest):
-    """Codewords' ends, faults upon everything, cuts, on and off."""
+    """Codewords' ends, faults upon everything, losses and repetitions by rate, cuts, on and off."""
 
-    sequences = (Edges, Faults, Switched)
+    sequences = (Edges, Faults, Rates, Switched)
 
 
 @pyuvm.test()
