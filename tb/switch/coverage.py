@@ -167,6 +167,8 @@ FIGURE = Group(
         Cover("headroom", each("enough", "a cell less"), points=("pfc_headroom",)),
         Cover("reroute", each(*PROFILES), points=("reroute",)),
         Cover("blocked_lane", each(0, 1), points=("blocked_lane",)),
+        Cover("credit_lane", [Bin("0", 0), Bin("another", range(1, 8))], points=("lane_credits",)),
+        Cover("credit_frame", [Bin("1 beat", 1), Bin("more", range(2, MANY))], points=("lane_credits",)),
         Cover("hot_spot", each("with", "without", "beside", "behind", "lane", "shared"), points=("hot_spot",)),
         Cover("zero_load", each(*PROFILES), points=("zero_load",)),
         Cover("full_rate", [Bin("one beat", range(1, 65)), Bin("two beats", range(65, 129)),

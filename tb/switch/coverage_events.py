@@ -131,6 +131,11 @@ def figures(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"reroute": PROFILES[phase.item.cfg["roce"]]}
     if "blocked_lane" in info:
         yield {"blocked_lane": info["blocked_lane"][1]}
+    if "credit_lane" in info:
+        yield {
+            "credit_lane": info["credit_lane"][1],
+            "credit_frame": int(phase.item.info["batch"][0].beats(s.data_bytes)[0]),
+        }
     if "hot" in info:
         yield {"hot_spot": info["hot"]}
     if "latency" in info:

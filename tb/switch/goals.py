@@ -188,9 +188,28 @@ def blocked_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return [] if (out.lane == lane).any() else [f"output {o}: lane {lane} never came"]
 
 
+def credit_lane(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """S16, O4: until credits come back each lane sends the frames that it may start with more than M of them, no more
+    and no fewer, though one of them stands still before the others begin.
+
+    ``info["credit_lane"]``: (output, that lane, cycle of the first return, frames a lane, one more at most).
+    """
+    o, lane, until, due, edge = phase.item.info["credit_lane"]
+    out = t.left[o]
+    before = out.cycle < until + spec().cycles("latency.switch.cross")
+    count = np.bincount(out.lane[before], minlength=t.shape.lanes)
+    kept = bool(((count >= due) & (count <= due + edge)).all())
+    figure(ctx, f"beside_lane_without_credit_{due}", int(count.min()), "count", target=due,
+            passed=kept, lane=lane, of="frames a lane before credits return")  # fmt: skip
+    if not kept:
+        return [f"output {o}: {count.tolist()} frames by lane before credits return, {due} due; lane {lane} came first"]
+    return [] if len(out.cycle) > count.sum() else [f"output {o}: nothing waited for credit: tests nothing"]
+
+
 GOALS: dict[str, Goal] = {
     "latency": latency, "busy": busy, "line_rate": line_rate, "stamps": stamps,
     "fair": fair, "shares": shares, "stalls": stalls, "load": load,
-    "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane, **GOALS_FLOW, **GOALS_HOT,
+    "theory": theory, "lanes_turn": lanes_turn, "blocked_lane": blocked_lane,
+    "credit_lane": credit_lane, **GOALS_FLOW, **GOALS_HOT,
     **GOALS_STRANDED,
 }  # fmt: skip

@@ -64,11 +64,14 @@ class FullBuffers(SwitchSequence):
 class Lanes(SwitchSequence):
     """S5, S16: lanes share an output in turns; one that is held back does not stop the others."""
 
-    phases = 4
+    phases = 7
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Even phases: an input with frames of every lane. Odd: one lane paused, by pause or for want of credit."""
+        """Of the first four, even phases: an input with frames of every lane; odd ones: one lane paused. The others:
+        one lane without credit, with frames of one beat, of some and of the largest."""
         s = self.shape
+        if index >= 4:
+            return self._credits(index, rng)
         item = self.begin("lanes", index, rng, roce=index // 2 % 2)
         roce = item.cfg["roce"]
         target = int(rng.integers(s.ports))
@@ -97,6 +100,31 @@ class Lanes(SwitchSequence):
             )
         # the first frames of other lanes arrive behind those that are held back
         item.info["blocked_lane"] = (target, lane, begin + 80, end)
+        return self.finish(item, rng)
+
+    def _credits(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """One lane's frames come first and use up its credits, of which none comes back; then those of the others."""
+        s = self.shape
+        item = self.begin("lane_credits", index, rng, roce=int(rng.integers(2)))
+        target = int(rng.integers(s.ports))
+        lane = 0 if index == 4 else int(rng.integers(s.lanes))
+        beats = (1, int(rng.integers(1, s.max_beats + 1)), s.max_beats)[index - 4]
+        room = s.max_beats + 1 + int(rng.integers(min(s.max_beats, 255 - s.max_beats - 1)))  # 255: credit_return's most
+        item.cfg |= {"credit_en": 1, "credit_init": room}
+        # Frames of a lane that start: with M+1 credits and more, not with M. A beat that the same lane's frame before
+        # takes in that cycle is not counted yet: where that decides, it may be one more.
+        due = -(-(room - s.max_beats) // beats)
+        edge = int((room - s.max_beats) % beats == 0)
+        each = -(-(due + edge + 3) // s.ports)  # of a lane, at each input
+        order = np.array([lane] * each + [v for _ in range(each) for v in range(s.lanes) if v != lane])
+        for i in range(s.ports):
+            dest = self.dest(item, rng, np.full(len(order), target))
+            size = fit(np.full(len(order), beats * s.data_bytes), item.cfg["roce"])
+            item.info["batch"][i] = self.batch(item, rng, dest, size, lanes=order)
+            item.info["batch"][i].grh[:] = False
+        until = self.start_at + (2 * each + s.lanes * (due + edge)) * beats * (1 + s.saf) + 100
+        item.ready[name("cr", target)] = np.arange(4096) >= until
+        item.info["credit_lane"] = (target, lane, until, due, edge)
         return self.finish(item, rng)
 
 
