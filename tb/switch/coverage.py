@@ -51,6 +51,15 @@ FRAME = Group(
         Cover("tail", [Bin("a byte to three", range(1, 4)), Bin("several", range(4, 64)), Bin("full", (64, 128))],
               points=("ecn",)),
         Cover("idle", [Bin("none", 0, ("full_rate",)), Bin("some", range(1, MANY), ("random",))]),
+        # Sizes x lanes x allocator x occupancy x events. `make test` reaches every bin of several lanes, and with iSLIP
+        # those of one lane (tight); one lane with round robin or wavefront is the nightly shapes' (rr, wavefront).
+        Cover("size", [Bin("1 beat", 1), Bin("2 to 4", range(2, 5)), Bin("more", range(5, MANY))], points=("random",)),
+        Cover("lane_of", each("the only one", "of several"), points=("lanes",)),
+        Cover("allocator", each("round robin", "iSLIP", "wavefront"), points=("allocators",)),
+        Cover("occupancy", [Bin("below a largest frame", False), Bin("above", True)], points=("full_buffers",)),
+        Cover("event", each("none", "far end", "a port"), points=("port_down", "held_match")),
+        Cross("size_by_lane_by_allocator_by_occupancy_by_event",
+              ("size", "lane_of", "allocator", "occupancy", "event"), points=("random", "parameters")),
         Cross("alloc_by_contenders", ("alloc", "contenders"), points=("allocators", "fairness")),
         Cross("beats_by_lanes", ("beats", "lanes"), points=("random", "lanes")),
         Cross("beats_by_profile", ("beats", "profile"), points=("random",)),
