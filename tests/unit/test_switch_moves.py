@@ -196,13 +196,22 @@ def test_a_dead_input_says_what_it_owes_before_it_is_drained():
     assert said == [*((c, 1) for c in range(160, 167)), *((c, 3) for c in range(240, 267))]
 
 
+def test_what_is_owed_is_said_though_nothing_else_happens():
+    """The same input without a gate, which stays dead and has no more to play: idle but for what it owes, up to 266."""
+    frames = [(20, frame(1, 1)), *stream(21, 239)]
+    outcome = run(frames, cells=128, port_up=[*DEAD, (238, UP & ~3)], **{**CREDITS, "gate": False})
+    assert events(outcome.free[0])[-1] == (266, 3)
+    assert sum(n for _, n in events(outcome.free[0])) == len(outcome.taken[0]) == 219
+
+
 # --- late by pause (F11) ---------------------------------------------------------------------------------------------
 
-PFC = {"pfc": True, "xoff": 100, "xon": 50}
+PFC = {"pfc": True, "xoff": 20, "xon": 3}
 
 
 def test_late_is_a_pause():
-    """The far end goes on until 199, then stops: frames move at 201, 202, 203, late and s_pause are 0 at 205."""
+    """The far end goes on until 199, then stops: frames move at 201, 202, 203, late and s_pause are 0 at 205. Held are
+    cells between the thresholds all the time, 6 of them at 205: what late began does not wait for xon."""
     outcome = run([(20, frame(1, 2))] * 3 + stream(26, 200) + stream(240, 260), **PFC)
     assert outcome.late == outcome.pause == late(166, 205)
     assert moved(outcome) == [201, 202, 203]

@@ -19,7 +19,7 @@ from models.switch_volume import Outcome, Stimulus, simulate
 from tests.unit.switch_plain import Plain
 from tests.unit.test_switch_rules import frame, played
 
-RUNS = int(os.environ.get("MICROHOP_PLAIN", "12"))
+RUNS = int(os.environ.get("MICROHOP_PLAIN", "40"))
 UNKNOWN = 31
 
 
