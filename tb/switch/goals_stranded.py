@@ -43,8 +43,10 @@ def stranded(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     said, last, total = [], 0, 0
     for p in (p for p in range(t.shape.ports) if p != old):
         hole = holes(cycles(t.s[p]))
-        hole = hole[hole >= fall]
+        hole = hole[hole > fall]
         went = moves(t, phase, p)
+        if way == "start":  # a free cycle at the fall: one may have gone at once, if another queue was started
+            went = went[went != fall + 1]
         if way in ("empty", "gaps"):
             said += _never_late(t, phase, p, way, hole, went, waiting)
             continue

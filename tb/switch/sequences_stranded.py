@@ -24,8 +24,8 @@ class Stranded(SwitchSequence):
 
     Ways of the frames: ``none``; ``spray`` and ``flow``: a group of two ports; ``set``: such a group has become one for
     multicast. ``start``: the port is busy with the frames as it dies, so that a queue has its first beat taken in the
-    very cycle in which it would be stranded. ``gaps``: the stream has one free cycle in forty, so frames go one by one
-    and no input is ever late. ``empty``: nothing waits.
+    very cycle in which it would be stranded, and could be moved, for no beat entered before. ``gaps``: the stream has
+    one free cycle in forty, so frames go one by one and no input is ever late. ``empty``: nothing waits.
     """
 
     means = ("tready", "credits", "pause")
@@ -62,7 +62,9 @@ class Stranded(SwitchSequence):
             b.cycle = self.start_at + beats * np.arange(n)
             if way == "gaps":
                 b.cycle += np.arange(n) // APART
-            elif means == "pause" and waiting:
+            elif way == "start":
+                b.cycle += b.cycle >= fall  # no beat at the fall: a move could come beside the start
+            if way != "gaps" and means == "pause" and waiting:
                 b.cycle = self._obey(b.cycle, stop, beats, waiting, response)
             item.info["batch"][i] = b
         item.info["port_up"] = [(fall, mask(others))]
