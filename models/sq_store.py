@@ -50,16 +50,16 @@ class Piece(NamedTuple):
 
 
 class _Slot:
-    """An assembly slot (S6): 256 bytes, a mark each; ``since`` is the cycle of its last beat."""
+    """An assembly slot (S6), opened by a head: 256 bytes, a mark each; ``since`` is the cycle of its last beat."""
 
-    __slots__ = ("data", "ds", "has_head", "index", "key", "marks", "need", "qpn", "since")
+    __slots__ = ("data", "ds", "index", "key", "marks", "need", "qpn", "since")
 
-    def __init__(self, key: int) -> None:
+    def __init__(self, key: int, head: tuple[int, int, int]) -> None:
         self.key = key
         self.data = bytearray(MAX_BLOCKS * BLOCK)
-        self.marks = self.need = 0
-        self.has_head = False
-        self.index = self.qpn = self.ds = 0
+        self.marks = 0
+        self.index, self.qpn, self.ds = head
+        self.need = (1 << block_count(self.ds) * BLOCK) - 1
         self.since = 0
 
 
@@ -82,7 +82,6 @@ class Store:
         self._first_line = figures.integer("uar.bf_offset") >> LINE_LOG
         self._slots: list[_Slot | None] = [None] * figures.integer("sq.bf_slots")
         self._by_key: dict[int, int] = {}
-        self._lost = -NEVER  # cycle in which a beat was lost last (S6)
         self.due = NEVER  # no slot is due before
         self._aw: deque[tuple[int, int, int]] = deque()  # cycle, id, address
         self._w: deque[tuple[int, bytes, int, bool]] = deque()  # cycle, data, strobes, last
@@ -178,14 +177,12 @@ class Store:
         self.due = due
         return None
 
-    def _give_up(self, place: int) -> Piece | None:
-        """S7: a doorbell for the slot's head, or nothing."""
+    def _give_up(self, place: int) -> Piece:
+        """S7: a doorbell for the slot's head."""
         slot = self._slots[place]
         assert slot is not None
         self._free(place, slot)
         self._counts.add(TORN)
-        if not slot.has_head:
-            return None
         return Piece(DB, slot.key >> 3, start=slot.index, qpn=slot.qpn, ds=slot.ds)
 
     def _free_slot(self) -> int | None:
@@ -219,11 +216,8 @@ class Store:
         head = index, qpn, ds = data[1] << 8 | data[2], int.from_bytes(data[4:7], "big"), data[7] & 0x3F
         whole = strb == FULL and 1 <= ds <= 4
         if place is not None:
-            slot = self._slots[place]
-            assert slot is not None
-            if slot.has_head or whole:
-                self._p2 = self._give_up(place)
-                return
+            self._p2 = self._give_up(place)
+            return
         if strb == FIRST8 or ds == 0 or ds > self._max_ds:
             self._move(Piece(DB, page, ident, last, True, index, qpn, ds))
         elif whole:
@@ -236,20 +230,20 @@ class Store:
         self._p1 = None
 
     def _merge(self, now: int, key: int, part: int, head: tuple[int, int, int] | None) -> None:
-        """S6: the beat goes into the slot of its key, ``head`` with it."""
+        """S6: ``head`` opens a slot, another beat goes into the one of its key."""
         assert self._p1 is not None
         ident, last, page, _, data, strb = self._p1
-        place = self._by_key.get(key)
-        if place is None:
-            place = self._free_slot()
-            if place is None or now - self._lost <= self._timeout:
-                self._lost = now
-                if head is not None:
-                    self._move(Piece(DB, page, ident, last, True, *head))
-                else:
-                    self._move(Piece(NONE, page, ident, last, True))
+        if head is None:
+            place = self._by_key.get(key)
+            if place is None:
+                self._move(Piece(NONE, page, ident, last, True))
                 return
-            self._slots[place] = _Slot(key)
+        else:
+            place = self._free_slot()
+            if place is None:
+                self._move(Piece(DB, page, ident, last, True, *head))
+                return
+            self._slots[place] = _Slot(key, head)
             self._by_key[key] = place
         slot = self._slots[place]
         assert slot is not None
@@ -265,11 +259,7 @@ class Store:
         slot.marks |= strb << at
         slot.since = now
         self.due = min(self.due, now + self._timeout)
-        if head is not None:
-            slot.has_head = True
-            slot.index, slot.qpn, slot.ds = head
-            slot.need = (1 << block_count(slot.ds) * BLOCK) - 1
-        if slot.has_head and slot.marks & slot.need == slot.need:
+        if slot.marks & slot.need == slot.need:
             self._free(place, slot)
             whole = bytes(slot.data[: block_count(slot.ds) * BLOCK])
             self._move(Piece(BF, page, ident, last, True, slot.index, slot.qpn, slot.ds, whole))

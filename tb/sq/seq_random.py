@@ -52,7 +52,9 @@ class RandomProducers(SqSequence):
         if dice < 0.25 and carried:
             q.blueflame(last, half=half, skew=int(rng.integers(-4, 5)))
         elif dice < 0.45 and carried:
-            order = rng.permutation(16).tolist() if rng.random() < 0.5 else range(16)
+            order = rng.permutation(16).tolist()
+            if rng.random() < 0.7:
+                order.sort(key=bool)  # the head first
             lost = []
             if (
                 rng.random() < 0.2 and len(q.halves) > 1

@@ -68,23 +68,57 @@ class BlueFlame(SqSequence):
 
 
 class Parts(SqSequence):
-    """WQEs in parts of 16, 32 and 64 bytes, any order, several at once: whole again, straight on."""
+    """WQEs in parts of 8 to 64 bytes, several at once: whole again and straight on when the head comes first. In the
+    last phase queues share a register, take its halves in turn, whichever of them stores, and each is stored after all
+    parts of the one before: heads alone, late parts, parts before their head."""
 
-    phases = 5
+    phases = 6
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng)
+        if index == 5:
+            self._shared(s, rng)
+            flush(s)
+            return s.item("parts5", **stalls(rng, 0.5))
         queues = [s.queue(log=9, pi0=-7, page=i) for i in range(self.some(s, 4))]
         size = (16, 32, 64, 48, (16, 48, 32, 32, 64))[index]
         for turn in range(20 if not self.quick else 6):
             for q in queues[: 1 + turn % len(queues)]:
                 one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + int(rng.integers(4))))
                 q.publish()
-                order = rng.permutation(16).tolist() if turn % 3 else range(16)  # those that do not exist are left out
+                order = rng.permutation(16).tolist()  # those that do not exist are left out
+                if turn % 5:
+                    order.sort(key=bool)  # the head first
                 q.parts(one, size, order, gap=int(rng.integers(0, 3)))
             s.together(int(rng.choice([30, 70, 120])))
         flush(s)
         return s.item(f"parts{index}", **({} if index < 3 else stalls(rng, 0.5)))
+
+    def _shared(self, s: Scene, rng: np.random.Generator) -> None:
+        """2 to 4 queues of one page on one register."""
+        queues = [s.queue(log=9, pi0=-7 * (i + 1), page=0) for i in range(self.some(s, 4))]
+        at, turn = 0, 0
+        for _ in range(120 if not self.quick else 24):
+            q = queues[int(rng.integers(len(queues)))]
+            one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + int(rng.integers(4))))
+            q.at = max(q.at, at)
+            q.publish()
+            half = HALVES[turn % 2]
+            turn += 1
+            form = rng.random()
+            size = int(rng.choice([8, 16, 32]))
+            if form < 0.2:
+                q.blueflame(one, half=half)
+            elif form < 0.4:  # its head, then long nothing: the rest finds the slot given up
+                q.parts(one, 16, [0], half=half)
+                q.at += TIMEOUT + int(rng.integers(10))
+                q.parts(one, 16, range(1, 16), half=half)
+            else:
+                order = rng.permutation(32).tolist()
+                if form < 0.8:
+                    order.sort(key=bool)
+                q.parts(one, size, order, half=half)
+            at = q.at + int(rng.choice([0, 1, 3, 60]))
 
 
 class Torn(SqSequence):
@@ -102,16 +136,15 @@ class Torn(SqSequence):
     def _lost(self, s: Scene, rng: np.random.Generator) -> None:
         """A part is missing: with its head it is a doorbell, without nothing."""
         q = s.queue(log=8, pi0=-30)
-        torn = headless = 0
+        torn = 0
         for turn in range(24):
             one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + turn % 4))
             q.publish()
             lost = int(rng.integers(0, len(one.raw) // 16))
             q.parts(one, 16, lost=[lost], half=HALVES[turn % 8])
-            torn += 1
-            headless += lost == 0
+            torn += lost != 0
             q.at += TIMEOUT + 100
-        s.final = {"torn": torn, "doorbells": torn - headless + 1, "blueflame": 0}
+        s.final = {"torn": torn, "doorbells": torn + 1, "blueflame": 0}
 
     def _late(self, s: Scene, rng: np.random.Generator) -> None:
         """Gaps around the time-out between two parts."""
@@ -132,8 +165,7 @@ class Torn(SqSequence):
             blocks = 1 + turn % 4
             one = a.fill(of_blocks(rng, a.pi, a.qpn, blocks))
             a.publish()
-            # the head is not lost: the next WQE's would find the rest and make a whole of two halves
-            a.parts(one, 16 if turn % 2 else 64, half=half, lost=[] if turn % 5 == 0 else [int(rng.integers(1, 4))])
+            a.parts(one, 16 if turn % 2 else 64, half=half, lost=[] if turn % 5 == 0 else [int(rng.integers(4))])
             b.at = max(a.at, b.at) + int(rng.choice([0, 1, 5, TIMEOUT - 4]))
             two = b.fill(of_blocks(rng, b.pi, b.qpn, 1 + turn % 3))
             b.publish()
