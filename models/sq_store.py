@@ -50,15 +50,16 @@ class Piece(NamedTuple):
 
 
 class _Slot:
-    """An assembly slot (S6), opened by a head: 256 bytes, a mark each; ``since`` is the cycle of its last beat."""
+    """An assembly slot (S6): 256 bytes, a mark each; ``since`` is the cycle of its last beat. Spoiled without a head."""
 
-    __slots__ = ("data", "ds", "index", "key", "marks", "need", "qpn", "since")
+    __slots__ = ("data", "ds", "index", "key", "marks", "need", "qpn", "since", "spoiled")
 
-    def __init__(self, key: int, head: tuple[int, int, int]) -> None:
+    def __init__(self, key: int, head: tuple[int, int, int] | None) -> None:
         self.key = key
         self.data = bytearray(MAX_BLOCKS * BLOCK)
         self.marks = 0
-        self.index, self.qpn, self.ds = head
+        self.spoiled = head is None
+        self.index, self.qpn, self.ds = head or (0, 0, 0)
         self.need = (1 << block_count(self.ds) * BLOCK) - 1
         self.since = 0
 
@@ -82,6 +83,7 @@ class Store:
         self._first_line = figures.integer("uar.bf_offset") >> LINE_LOG
         self._slots: list[_Slot | None] = [None] * figures.integer("sq.bf_slots")
         self._by_key: dict[int, int] = {}
+        self._lost = -NEVER  # cycle in which a beat was lost last (S6)
         self.due = NEVER  # no slot is due before
         self._aw: deque[tuple[int, int, int]] = deque()  # cycle, id, address
         self._w: deque[tuple[int, bytes, int, bool]] = deque()  # cycle, data, strobes, last
@@ -177,12 +179,14 @@ class Store:
         self.due = due
         return None
 
-    def _give_up(self, place: int) -> Piece:
-        """S7: a doorbell for the slot's head."""
+    def _give_up(self, place: int) -> Piece | None:
+        """S7: a doorbell for a clean slot's head, nothing for a spoiled one."""
         slot = self._slots[place]
         assert slot is not None
         self._free(place, slot)
         self._counts.add(TORN)
+        if slot.spoiled:
+            return None
         return Piece(DB, slot.key >> 3, start=slot.index, qpn=slot.qpn, ds=slot.ds)
 
     def _free_slot(self) -> int | None:
@@ -216,8 +220,11 @@ class Store:
         head = index, qpn, ds = data[1] << 8 | data[2], int.from_bytes(data[4:7], "big"), data[7] & 0x3F
         whole = strb == FULL and 1 <= ds <= 4
         if place is not None:
-            self._p2 = self._give_up(place)
-            return
+            slot = self._slots[place]
+            assert slot is not None
+            if not slot.spoiled:
+                self._p2 = self._give_up(place)
+                return
         if strb == FIRST8 or ds == 0 or ds > self._max_ds:
             self._move(Piece(DB, page, ident, last, True, index, qpn, ds))
         elif whole:
@@ -230,23 +237,28 @@ class Store:
         self._p1 = None
 
     def _merge(self, now: int, key: int, part: int, head: tuple[int, int, int] | None) -> None:
-        """S6: ``head`` opens a slot, another beat goes into the one of its key."""
+        """S6: the beat goes into the slot of its key, or opens one; ``head`` with it."""
         assert self._p1 is not None
         ident, last, page, _, data, strb = self._p1
-        if head is None:
-            place = self._by_key.get(key)
-            if place is None:
-                self._move(Piece(NONE, page, ident, last, True))
-                return
-        else:
+        nothing = Piece(NONE, page, ident, last, True)
+        bell = Piece(DB, page, ident, last, True, *head) if head else nothing
+        place = self._by_key.get(key)
+        if place is None:
             place = self._free_slot()
-            if place is None:
-                self._move(Piece(DB, page, ident, last, True, *head))
+            if place is None and head is None:
+                self._lost = now
+            if place is None or (head is not None and now - self._lost <= self._timeout):
+                self._move(bell)
                 return
             self._slots[place] = _Slot(key, head)
             self._by_key[key] = place
         slot = self._slots[place]
         assert slot is not None
+        slot.since = now
+        self.due = min(self.due, now + self._timeout)
+        if slot.spoiled:
+            self._move(bell)
+            return
         at = part * BLOCK
         if strb == FULL:
             slot.data[at : at + BLOCK] = data
@@ -257,14 +269,12 @@ class Store:
                 slot.data[at + byte] = data[byte]
                 left &= left - 1
         slot.marks |= strb << at
-        slot.since = now
-        self.due = min(self.due, now + self._timeout)
         if slot.marks & slot.need == slot.need:
             self._free(place, slot)
             whole = bytes(slot.data[: block_count(slot.ds) * BLOCK])
             self._move(Piece(BF, page, ident, last, True, slot.index, slot.qpn, slot.ds, whole))
         else:
-            self._move(Piece(NONE, page, ident, last, True))
+            self._move(nothing)
 
 
 def hint_of(piece: Piece) -> int:

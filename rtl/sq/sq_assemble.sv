@@ -42,7 +42,7 @@ module sq_assemble
   localparam logic [6:0] MAX_DS = 7'(4 * WQE_MAX_BB);
 
   // slots
-  logic [N-1:0] used;
+  logic [N-1:0] used, headed;  // headed: clean, opened by a head
   logic [KW-1:0] key [N];
   logic [AW-1:0] age [N];  // cycles since its last beat
   logic [23:0] s_qpn [N];
@@ -51,6 +51,7 @@ module sq_assemble
   logic [255:0] mask [N];
   logic [2047:0] store [N];
   logic k_torn;  // to be counted
+  logic [AW-1:0] shut;  // cycles in which no clean slot is opened: a beat was lost (S6)
 
   // the piece as a head: bytes 0..7 of a control segment
   wire [15:0] h_index = {p_data[15:8], p_data[23:16]};
@@ -87,13 +88,15 @@ module sq_assemble
   end
   wire found = |hit;
   wire [NW-1:0] slot = found ? hit_at : free_at;
-  wire clash = p_valid && head && found;
+  wire spoiled = found && !headed[hit_at];
+  wire clash = p_valid && head && found && !spoiled;
   wire give_up = (|old) || clash;
   wire [NW-1:0] gone = (|old) ? old_at : slot;
   assign p_move = p_valid && !give_up;
 
   // what the slot holds with the piece
-  wire no_slot = !found && (!head || (&used));
+  wire no_slot = !found && ((&used) || (head && shut != '0));
+  wire lost = p_move && part && !head && no_slot;
   wire merge = p_move && part && !no_slot;
   logic [255:0] marked;
   logic [2047:0] bytes;
@@ -107,21 +110,29 @@ module sq_assemble
       end
     end
   end
+  wire clean = found ? headed[slot] : head;
   wire [2:0] need = head ? h_blocks[2:0] : s_blocks[slot];
   logic [3:0] lines;
   always_comb for (int l = 0; l < 4; l++) lines[l] = (&marked[64*l+:64]) || 3'(l) >= need;
-  wire complete = merge && (&lines);
+  wire complete = merge && clean && (&lines);
 
   always_ff @(posedge clk) begin
     if (rst) begin
       used     <= '0;
+      headed   <= '0;
+      shut     <= '0;
       cnt_torn <= '0;
       k_torn   <= 1'b0;
     end else begin
       k_torn   <= give_up;
       cnt_torn <= cnt_torn + 32'(k_torn);
       if (give_up) used[gone] <= 1'b0;
-      if (merge) used[slot] <= !complete;
+      if (lost) shut <= AW'(SQ_BF_TIMEOUT);
+      else if (shut != '0) shut <= shut - 1'b1;
+      if (merge) begin
+        used[slot]   <= !complete;
+        headed[slot] <= clean;
+      end
     end
     for (int s = 0; s < N; s++) if (age[s] < AW'(SQ_BF_TIMEOUT)) age[s] <= age[s] + 1'b1;
     if (merge) begin
@@ -140,7 +151,7 @@ module sq_assemble
   always_ff @(posedge clk) begin
     if (rst) i_valid <= 1'b0;
     else i_valid <= p_move || give_up;
-    i_db     <= give_up || plain || (head && part && no_slot);
+    i_db     <= give_up ? headed[gone] : plain || (head && part && (no_slot || spoiled));
     i_bf     <= !give_up && (whole || complete);
     i_arm    <= !give_up && arm;
     i_bad    <= !give_up && bad;

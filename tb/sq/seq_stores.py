@@ -136,15 +136,16 @@ class Torn(SqSequence):
     def _lost(self, s: Scene, rng: np.random.Generator) -> None:
         """A part is missing: with its head it is a doorbell, without nothing."""
         q = s.queue(log=8, pi0=-30)
-        torn = 0
+        torn = headless = 0
         for turn in range(24):
             one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + turn % 4))
             q.publish()
             lost = int(rng.integers(0, len(one.raw) // 16))
             q.parts(one, 16, lost=[lost], half=HALVES[turn % 8])
-            torn += lost != 0
+            torn += 1
+            headless += lost == 0
             q.at += TIMEOUT + 100
-        s.final = {"torn": torn, "doorbells": torn + 1, "blueflame": 0}
+        s.final = {"torn": torn, "doorbells": torn - headless + 1, "blueflame": 0}
 
     def _late(self, s: Scene, rng: np.random.Generator) -> None:
         """Gaps around the time-out between two parts."""

@@ -61,7 +61,7 @@ def test_d2_the_devices_index_never_moves_back(name: str) -> None:
 
 def test_every_step_has_its_litmus() -> None:
     assert {x.step for x in LITMUS + HARMLESS} == set(gpu.GPU_STEPS) | set(CPU_STEPS)
-    assert {x.step for x in HARMLESS} - {x.step for x in LITMUS} == {"unlock", "cpu_unlock"}
+    assert {x.step for x in HARMLESS} - {x.step for x in LITMUS} == {"unlock", "cpu_unlock", "halves"}
 
 
 SCENES = {
