@@ -50,7 +50,7 @@ class Piece(NamedTuple):
 
 
 class _Slot:
-    """An assembly slot (S6): 256 bytes, a mark each; ``since`` is the cycle of its last beat. Spoiled without a head."""
+    """An assembly slot (S6): 256 bytes, a mark each; ``since`` is its last beat's cycle. Spoiled without a head."""
 
     __slots__ = ("data", "ds", "index", "key", "marks", "need", "qpn", "since", "spoiled")
 

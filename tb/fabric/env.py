@@ -75,7 +75,7 @@ def model_of_item(item: PhaseItem) -> Fabric:
 
 def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     """Every record, from the stimulus alone. With errors on the cables nobody says in which cycle what comes (the
-    link's bench does, models/link_volume.py): :func:`check` alone judges, and knows how much would be sent without errors."""
+    link's bench does, models/link_volume.py): :func:`check` alone judges, and knows what would be sent without."""
     exp: Experiment = phase.item.info["experiment"]
     model = model_of_item(phase.item)
     sources = []

@@ -97,14 +97,13 @@ class Parts(SqSequence):
     def _shared(self, s: Scene, rng: np.random.Generator) -> None:
         """2 to 4 queues of one page on one register."""
         queues = [s.queue(log=9, pi0=-7 * (i + 1), page=0) for i in range(self.some(s, 4))]
-        at, turn = 0, 0
-        for _ in range(120 if not self.quick else 24):
+        at = 0
+        for turn in range(120 if not self.quick else 24):
             q = queues[int(rng.integers(len(queues)))]
             one = q.fill(of_blocks(rng, q.pi, q.qpn, 1 + int(rng.integers(4))))
             q.at = max(q.at, at)
             q.publish()
             half = HALVES[turn % 2]
-            turn += 1
             form = rng.random()
             size = int(rng.choice([8, 16, 32]))
             if form < 0.2:
