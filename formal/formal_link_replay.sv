@@ -38,7 +38,9 @@ module formal_link_replay #(
   logic [19:0] s;
   logic [7:0] frame, place;  // beats of the frame and of the segment that is recorded, so far
   wire valid, running, halt, restart, room, give_up;
+  /* verilator lint_off UNUSEDSIGNAL */  // the time-out's alone is looked at
   wire [3:0] events;
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [19:0] restart_s;
   wire [W-1:0] word;
 

@@ -32,7 +32,8 @@ module fabric_cable
     phy_errors u_errors (
         .clk(clk), .rst(rst), .cfg_on(cfg_err_on), .cfg_kp4(cfg_err_kp4), .cfg_seed(cfg_err_seed ^ SALT),
         .cfg_burst_thr(64'd0), .cfg_burst_len(12'd0), .cfg_lose_thr(64'd0), .cfg_repeat_thr(64'd0),
-        .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data), .fault(2'd0), .cut(1'b0), .s(behind), .m(m), .cw_done(), .cw_corrected(), .cw_failed());
+        .thr_we(thr_we), .thr_addr(thr_addr), .thr_data(thr_data),
+        .fault(2'd0), .cut(1'b0), .s(behind), .m(m), .cw_done(), .cw_corrected(), .cw_failed());
   end else begin : g_clean
     assign m = behind;
   end

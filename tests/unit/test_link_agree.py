@@ -82,9 +82,9 @@ def test_the_figures_fit_the_longest_cable_of_the_specification():
 @pytest.mark.parametrize("gate", [0, 1])
 def test_cells_of_wide_beats(gate):
     """33 beats of 128 bytes are a largest frame: three units of 16."""
-    ends = [tuple(LinkConfig(1024, 1, default_cfg(cells=n, gate=gate)) for _ in range(2)) for n in (2, 3)]
-    assert list(misfits(ends[0], CABLE)) == ["cells"] * gate
-    assert misfits(ends[1], CABLE) == {}
+    few, enough = (LinkConfig(1024, 1, default_cfg(cells=n, gate=gate)) for n in (2, 3))
+    assert list(misfits((few, few), CABLE)) == ["cells"] * gate
+    assert misfits((enough, enough), CABLE) == {}
 
 
 def test_a_cable_longer_than_the_specification_s_is_refused():

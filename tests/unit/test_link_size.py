@@ -19,7 +19,7 @@ from tests.unit.link_kit import CABLE, FLIGHT, MAX, SMALL, end
 CELLS = 63
 
 
-def need(sizes, lane, at, lanes=1, data_w=512, cable=CABLE):
+def need(sizes, lane, at, *, lanes=1, data_w=512, cable=CABLE):
     """Cells that a lane has to have for these frames (beats, lane, earliest cycle of each) never to wait."""
     config = end(lanes, data_w, gate=0, cells=CELLS, replay_max=255, **SMALL)
     beats, lane = np.asarray(sizes), np.asarray(lane)
@@ -103,7 +103,6 @@ def crowd(lanes, offset):
 @pytest.mark.parametrize("lanes", [3, 4, 8, 16])
 def test_a_crowd_of_lanes_needs_more_than_one_does_and_no_more_than_computed(lanes):
     got = max(need(*crowd(lanes, offset), lanes=lanes) for offset in range(32))
-    print(lanes, got, credit_cells(FLIGHT), credit_cells(FLIGHT, 64, lanes))
     assert credit_cells(FLIGHT) < got <= credit_cells(FLIGHT, 64, lanes)
 
 

@@ -13,8 +13,9 @@ from models.switch_config import SwitchConfig
 from models.switch_traffic import Frames, measure
 from tb.common.beats import StreamFormat
 from tb.switch.checks import whole
-from tb.switch.goals import alone, load, stalls, stamps, theory
+from tb.switch.goals import load, stalls, stamps, theory
 from tb.switch.goals_flow import headroom, reroute
+from tb.switch.goals_hot import alone
 from tb.switch.goals_rate import busy, due, line_rate
 from tb.switch.shape import Shape
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -34,14 +35,14 @@ def test_frames_beside_a_hot_output_leave_in_their_cycle(monkeypatch, saf, wait,
     monkeypatch.setattr("tb.switch.goals_hot.figure", lambda *_, **__: None)
     t, phase = trace(wait, late, saf)
     phase.item.info["undisturbed"] = (0, most)
-    assert len(undisturbed(None, t, phase)) == said
+    assert len(undisturbed(Mock(), t, phase)) == said
 
 
 def test_no_frame_beside_a_hot_output_tests_nothing(monkeypatch):
     monkeypatch.setattr("tb.switch.goals_hot.figure", lambda *_, **__: None)
     t, phase = trace()
     t.left = [t.left[0], t.left[0]]
-    assert undisturbed(None, t, phase)
+    assert undisturbed(Mock(), t, phase)
 
 
 @pytest.mark.parametrize(("window", "said"), [((0, 100), 0), ((0, 118), 1), ((0, 10_000), 1), ((500, 600), 1)])
@@ -49,7 +50,7 @@ def test_the_control_wants_the_others_to_stop_and_to_go_on(monkeypatch, window, 
     monkeypatch.setattr("tb.switch.goals_hot.figure", lambda *_, **__: None)
     t, phase = trace()
     phase.item.info["stopped"] = (0, *window)
-    assert len(stopped(None, t, phase)) == said
+    assert len(stopped(Mock(), t, phase)) == said
 
 
 def test_holes_of_a_stream():
