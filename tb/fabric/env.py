@@ -84,7 +84,7 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
         sources.append((records, StoreSource(model.kernel, f"store_{suffix}", store_items(records), nic)))
     phase.item.info["stamps"] = model.run(exp.max_cycles)
     pausing = {f"pausing{n}": log for n, log in enumerate(model.pausing)}
-    out: dict[str, Any] = {"status": model_status(model), "pausing": joined(pausing, PAUSING)}
+    out: dict[str, Any] = {"status": model_status(model), "pausing": joined(pausing, PAUSING), "short": None}
     for n, suffix in enumerate("ab"):
         out[f"cable_{suffix}"] = model.cable_beats(n)
         nic = model.nics[n]
@@ -118,6 +118,8 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     if exp.ratio and sent_beats(phase) <= phase.item.info["clean_beats"]:
         complaints.append("no NIC sent anything again: the errors were never seen")
     complaints += check_pauses(ctx, exp, phase)
+    if exp.converge and not exp.roce:
+        complaints += check_credits(ctx, exp, phase)
     for suffix, me, _, messages, incoming in exp.sides():
         if exp.lost:
             messages, incoming = [], []
@@ -160,7 +162,7 @@ def sent_beats(phase: PhaseRecords) -> int:
 
 
 def held(rows: Records, n: int) -> int:
-    """Cycles for which a NIC was paused, up to the last change."""
+    """Cycles for which a NIC's level was 1, up to the last change."""
     level = rows["value"].reshape(len(rows)).astype(int)[:-1] >> n & 1
     return int((np.diff(rows["cycle"].astype(int)) * level).sum())
 
@@ -203,6 +205,21 @@ def check_pauses(ctx: RunContext, exp: Experiment, phase: PhaseRecords) -> list[
             result.save()
         if (times > 0) != (exp.converge and exp.roce):
             out.append(f"NIC {end}: paused {times} times")
+    return out
+
+
+def check_credits(ctx: RunContext, exp: Experiment, phase: PhaseRecords) -> list[str]:
+    """Natively each of two ends that send to one port waits for credits: about every second cycle, as both want all."""
+    rows = phase.events["short"]
+    out = []
+    for n, end in enumerate("ab"):
+        cycles = held(rows, n)
+        beats = len(phase.beats[f"cable_{end}"])
+        result = Result(ctx.run_dir)
+        result.figure(f"short_of_credits_nic_{end}", cycles, "cycles", beats=beats, cells=16 * exp.cells)
+        result.save()
+        if cycles < beats // 4:
+            out.append(f"NIC {end}: short of credits for {cycles} cycles only, with {beats} beats sent")
     return out
 
 
@@ -262,7 +279,7 @@ def check_ring(name: str, read: Any, base: int, me: layout.Side, wanted: list[di
 PLAN = BenchPlan(
     plays={"tbl": TABLE},
     streams={"cable_a": AXIS, "cable_b": AXIS},
-    events={"status": sum(w for _, w in STATUS), "pausing": sum(w for _, w in PAUSING)},
+    events={"status": sum(w for _, w in STATUS), "pausing": sum(w for _, w in PAUSING), "short": 2},
     cfgs={"net": NET_WIDTH, "err": 65, "thr": 31 * 64, "qp_a": QP_WIDTH, "qp_b": QP_WIDTH},
     rows={
         name: dtype

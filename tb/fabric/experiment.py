@@ -74,7 +74,8 @@ class Experiment:
     (0 leaf 0, 1 spine, 2 leaf 1) has for end ``a`` or ``b`` in place of the right one. With either, no frame arrives:
     an end that sends must not have a way. ``converge``: leaf 0 sends what is meant for either end to B, which drops
     its own: both send to one port at once, A's messages arrive there, and no answer does. ``ratio``: bit error ratio of
-    every cable (a build with ERRORS), ``seed`` of the errors.
+    every cable (a build with ERRORS), ``seed`` of the errors. ``cells``: sixteens of cells that each end of a link
+    grants; 0: what the specification says.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Experiment:
     converge: bool = False
     ratio: float = 0.0
     seed: int = 1
+    cells: int = 0
 
     @property
     def lost(self) -> bool:
@@ -148,7 +150,8 @@ def table(exp: Experiment) -> list[tuple[int, int, int]]:
 
 def link_cfg(exp: Experiment) -> LinkCfg:
     """Configuration of every cable end."""
-    return default_cfg(roce=int(exp.roce), kp4=int(exp.fec == "kp4"))
+    fields = {"cells": exp.cells} if exp.cells else {}
+    return default_cfg(roce=int(exp.roce), kp4=int(exp.fec == "kp4"), **fields)
 
 
 def net_cfg(exp: Experiment) -> int:

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from models import wqe
+from models.link import cable_cycles, default_cfg
+from models.link_size import credit_cells, flight
 from models.protocol import WQE
 from models.spec import spec
 from tb.fabric import disguise, layout
@@ -136,6 +138,8 @@ def converging(rng: np.random.Generator, *, roce: bool) -> Experiment:
     """A and B send at full rate to one port, with more than the buffers in front of it hold: in RoCE the switch pauses
     both, natively credits do; nothing is lost."""
     cells = spec().integer("link.port_cells")
+    link = default_cfg()
+    one_way = flight(link.phy_tx, cable_cycles(spec().value("cable.length_m")), link.phy_rx)
     size, count = 64 * 64, -(-3 * cells // 128)
     messages = [
         [
@@ -148,6 +152,8 @@ def converging(rng: np.random.Generator, *, roce: bool) -> Experiment:
     return Experiment(
         f"converging_{'roce' if roce else 'native'}", Topology.ONE_HOP, "d2d", roce, "kp4" if roce else "llfec",
         from_a=messages[0], from_b=messages[1], converge=True,
+        # natively what keeps one sender at full rate, and no more: it is two that have too few
+        cells=0 if roce else -(-credit_cells(one_way) // 16),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 // Bench of the fabric: two NICs, each with its memory (host and GPU window) and a player of stores into its
 // UAR page; what the NICs send is recorded at the near ends of their cables.
 // Files of a phase: net.cfg, err.cfg {seed, on}, thr.cfg (31 thresholds, the first lowest, written at its start), qp_a.cfg, qp_b.cfg, tbl.play, store_a/b.store, mem_a/b.*; records: cable_a/b,
-// mem_a/b, store_a/b, status, pausing.
+// mem_a/b, store_a/b, status, pausing, short.
 `default_nettype none
 
 module tb_fabric
@@ -154,6 +154,10 @@ module tb_fabric
   // what the RoCE profile's pauses hold: NIC B, NIC A
   wire [1:0] pausing = {dut.g_nic[1].u_nic.u_link.m_pause, dut.g_nic[0].u_nic.u_link.m_pause};
   event_recorder #(.NAME("pausing"), .W(2), .CHANGE(1'b1)) u_pausing (.value(pausing), .*);
+  // a NIC has credits for less than a largest frame
+  localparam logic [15:0] M = 16'(spec_pkg::FRAME_MAX_BEATS);
+  wire [1:0] short = {dut.g_nic[1].u_nic.u_link.credits[15:0] < M, dut.g_nic[0].u_nic.u_link.credits[15:0] < M};
+  event_recorder #(.NAME("short"), .W(2), .CHANGE(1'b1)) u_short (.value(short), .*);
   event_recorder #(.NAME("status"), .W(168), .CHANGE(1'b1)) u_status (
       .value({cnt_unknown, cnt_dropped, qp_state, halted}), .*);
 endmodule
