@@ -234,14 +234,22 @@ SHARES = (
 )  # fmt: skip
 
 
-class Shares(PhaseSequence):
-    """Samples of codewords at three bit error ratios a code, and with bursts."""
+RARE = (("llfec", "5e-4", 0.0, 0), ("kp4", "1e-3", 0.0, 0))
+MANY = 500_000  # codewords of which enough fail there: 40 and 76, so that half or twice as many would be seen
 
-    phases = len(SHARES)
+
+class Shares(PhaseSequence):
+    """Samples of codewords at three bit error ratios a code, and with bursts; large ones also where few fail."""
+
+    def __init__(self, name: str, ctx: RunContext) -> None:
+        super().__init__(name, ctx)
+        many = int(ctx.option("codewords", 20000)) >= MANY
+        self.samples = SHARES + RARE if many else SHARES
+        self.phases = len(self.samples)
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Only counted."""
-        name, ber, start, length = SHARES[index]
+        name, ber, start, length = self.samples[index]
         c = fec.code(name)
         errors = PhyErrors(
             draw(rng), name == "kp4", fec.thresholds(c, ber),
