@@ -241,6 +241,8 @@ MANY = 500_000  # codewords of which enough fail there: 40 and 76, so that half 
 class Shares(PhaseSequence):
     """Samples of codewords at three bit error ratios a code, and with bursts; large ones also where few fail."""
 
+    phases = len(SHARES)
+
     def __init__(self, name: str, ctx: RunContext) -> None:
         super().__init__(name, ctx)
         many = int(ctx.option("codewords", 20000)) >= MANY
