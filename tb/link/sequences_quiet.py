@@ -40,6 +40,8 @@ class Quiet(LinkSequence):
         item = make(rng)
         item.info["case"] = CASES[index]
         item.info["ends"] = dict.fromkeys(ENDS, (UP, 0))
+        # CFs are lost, and a refresh says two lanes only: with more of them the rest is said in a later one
+        item.info["sets_lost"] = CASES[index] in ("lost_nack", "helped_retrains")
         return self.finish(item, rng)
 
     def lost_nack(self, rng: np.random.Generator) -> PhaseItem:
