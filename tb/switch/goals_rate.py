@@ -27,9 +27,15 @@ def figure(ctx: RunContext, name: str, value: float, unit: str, **rest: Any) -> 
     result.save()
 
 
-def rate(width: int) -> int:
-    """Bytes that the wire brings in a cycle to a port with beats of ``width`` bytes: 400 Gb/s at 64, 800 at 128."""
-    return spec().integer("link.rate_bytes") * width // 64
+def rate(width: int, gbps: int = 0) -> int:
+    """Bytes that the wire of so many Gb/s brings in a cycle; 0: that of a port with beats of ``width`` bytes, 400 Gb/s
+    at 64, 800 at 128."""
+    return spec().integer("link.rate_bytes") * (gbps or width * 400 // 64) // 400
+
+
+def played(ctx: RunContext, width: int) -> int:
+    """The rate of this run's wires: option ``gbps``."""
+    return rate(width, int(ctx.option("gbps", 0)))
 
 
 def wire_bytes(size: int, roce: int) -> int:
@@ -39,12 +45,13 @@ def wire_bytes(size: int, roce: int) -> int:
     return size + -(-size // spec().integer("link.segment_bytes")) * spec().integer("link.trailer_bytes")
 
 
-def stream_limited(size: int, roce: int, width: int) -> bool:
-    """A frame of ``size`` bytes takes longer on the stream (beats of ``width``, one a cycle) than on the wire."""
-    return -(-size // width) * rate(width) > wire_bytes(size, roce)
+def stream_limited(size: int, roce: int, width: int, wire: int) -> bool:
+    """A frame of ``size`` bytes takes longer on the stream (beats of ``width``, one a cycle) than on the wire (so many
+    bytes a cycle)."""
+    return -(-size // width) * wire > wire_bytes(size, roce)
 
 
-def limited_sizes(roce: int, width: int) -> list[tuple[int, int]]:
+def limited_sizes(roce: int, width: int, wire: int) -> list[tuple[int, int]]:
     """Ranges of frame sizes from 64 bytes on that the stream's beats hold below the wire's rate, in closed form.
 
     A frame of k beats has (k - 1) x width + 1 .. k x width bytes; it is limited below k x rate - overhead. A native
@@ -54,11 +61,11 @@ def limited_sizes(roce: int, width: int) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     segment = spec().integer("link.segment_bytes")
     k = 1
-    while k * width < 64 or stream_limited((k - 1) * width + 1, roce, width):
+    while k * width < 64 or stream_limited((k - 1) * width + 1, roce, width, wire):
         first = max(64, (k - 1) * width + 1)
         while first <= k * width:
             most = k * width if roce else min(k * width, -(-first // segment) * segment)
-            last = min(most, k * rate(width) - (wire_bytes(first, roce) - first) - 1)
+            last = min(most, k * wire - (wire_bytes(first, roce) - first) - 1)
             if first <= last:
                 found.append((first, last))
             first = most + 1
@@ -66,9 +73,9 @@ def limited_sizes(roce: int, width: int) -> list[tuple[int, int]]:
     return found
 
 
-def due(n: int, size: int, roce: int, width: int) -> int:
+def due(n: int, size: int, roce: int, width: int, wire: int) -> int:
     """Cycles from the first to the ``n``-th frame after it of one size: the wire's or a beat a cycle, the slower."""
-    return max(n * -(-size // width), -(-n * wire_bytes(size, roce) // rate(width)))
+    return max(n * -(-size // width), -(-n * wire_bytes(size, roce) // wire))
 
 
 def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
@@ -90,7 +97,7 @@ def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
             said.append(f"output {o}: a beat in every cycle, frames of {size} bytes: more than docs/switch.md owes")
     width = t.shape.data_bytes
     wire, after = rate(width), wire_bytes(1, t.roce) - 1
-    ranges = limited_sizes(t.roce, width)
+    ranges = limited_sizes(t.roce, width, wire)
     figure(
         ctx, f"stream_limited_{PROFILE[t.roce].lower()}", sum(b - a + 1 for a, b in ranges), "count",
         sizes=", ".join(f"{a}..{b}" if b > a else str(a) for a, b in ranges), of="frame sizes from 64 bytes on",
@@ -101,7 +108,7 @@ def busy(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
         ctx, f"line_rate_{PROFILE[t.roce].lower()}_{size}", round(100 * min(share, default=0), 2), "percent",
         target=100 if owed else None, passed=not said if owed else None, owed=owed,
         bytes_a_cycle=round(size / beats, 2), wire_bytes_a_cycle=round(size * wire / wire_bytes(size, t.roce), 2),
-        limit="stream" if stream_limited(size, t.roce, width) else "wire",
+        limit="stream" if stream_limited(size, t.roce, width, wire) else "wire",
     )  # fmt: skip
     return said
 
@@ -114,7 +121,8 @@ def line_rate(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     largest = -(-max(sizes) // t.shape.data_bytes)
     if not t.shape.full_rate(largest):
         return [f"frames of {largest} beats: docs/switch.md owes no full rate here: the test tests nothing"]
-    want = np.array([due(n - 1, s, t.roce, t.shape.data_bytes) for s in sizes], np.int64)
+    beat, wire = t.shape.data_bytes, played(ctx, t.shape.data_bytes)
+    want = np.array([due(n - 1, s, t.roce, beat, wire) for s in sizes], np.int64)
     said, slow = [], 0
     for o, out in enumerate(t.left):
         if len(out.cycle) != n * len(sizes):
@@ -130,12 +138,11 @@ def line_rate(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
                 f"output {o}: {len(wrong)} sizes; {n} frames of {sizes[k]} bytes start within {took[k]} cycles,"
                 f" not {want[k]}"
             )
-    limited = [s for s in sizes if stream_limited(s, t.roce, t.shape.data_bytes)]
-    line = [100 * wire_bytes(s, t.roce) / (-(-s // t.shape.data_bytes) * rate(t.shape.data_bytes)) for s in limited]
+    limited = [s for s in sizes if stream_limited(s, t.roce, beat, wire)]
+    line = [100 * wire_bytes(s, t.roce) / (-(-s // beat) * wire) for s in limited]
     figure(
         ctx, f"every_size_{PROFILE[t.roce].lower()}_{min(sizes)}_{max(sizes)}", len(sizes) - slow, "count",
         target=len(sizes), passed=not said, of="sizes at the wire's rate, or at a beat a cycle", limited=len(limited),
-        least_percent_of_line=round(min(line, default=100.0), 1), beat=t.shape.data_bytes,
-        gbps=8 * rate(t.shape.data_bytes),
+        least_percent_of_line=round(min(line, default=100.0), 1), beat=beat, gbps=8 * wire,
     )  # fmt: skip
     return said

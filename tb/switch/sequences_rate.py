@@ -9,7 +9,7 @@ from models.spec import spec
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import fit
-from tb.switch.goals_rate import due
+from tb.switch.goals_rate import due, played
 from tb.switch.shape import Shape
 from tb.switch.stimulus import SwitchSequence
 
@@ -48,6 +48,7 @@ class LineRate(SwitchSequence):
             sizes = every(roce, top) if ctx.option("every", False) else spread(rng, roce, s.data_bytes, top)
             self.parts += [(roce, sizes[k : k + self.a_phase]) for k in range(0, len(sizes), self.a_phase)]
         self.phases = len(self.parts)
+        self.wire = played(ctx, s.data_bytes)
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         """Frames of a size start when the wire has brought the one before, or when it is inside, if that is later."""
@@ -57,8 +58,8 @@ class LineRate(SwitchSequence):
         item.max_cycles = 1_000_000
         offset, at = [], 0
         for size in sizes:
-            offset += [at + due(k, size, roce, s.data_bytes) for k in range(FRAMES)]
-            at += due(FRAMES, size, roce, s.data_bytes) + (s.max_beats if s.saf else 0)
+            offset += [at + due(k, size, roce, s.data_bytes, self.wire) for k in range(FRAMES)]
+            at += due(FRAMES, size, roce, s.data_bytes, self.wire) + (s.max_beats if s.saf else 0)
         size_of = np.repeat(np.array(sizes, np.int64), FRAMES)
         for i, o in enumerate(rng.permutation(s.ports).tolist()):
             b = self.batch(item, rng, self.dest(item, rng, np.full(len(size_of), o)), size_of)

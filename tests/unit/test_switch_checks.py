@@ -16,7 +16,7 @@ from tb.switch.checks import whole
 from tb.switch.goals import load, stalls, stamps, theory
 from tb.switch.goals_flow import headroom, reroute
 from tb.switch.goals_hot import alone
-from tb.switch.goals_rate import busy, due, line_rate
+from tb.switch.goals_rate import busy, due, line_rate, rate
 from tb.switch.shape import Shape
 
 AXIS = StreamFormat()
@@ -72,7 +72,7 @@ def test_a_full_buffer_is_one_whose_cells_are_all_in_use(back, full):
 @pytest.fixture
 def figures(tmp_path):
     """A run's folder for the figures that a check leaves."""
-    return Some(run_dir=tmp_path, param=lambda _name, default: default)
+    return Some(run_dir=tmp_path, param=lambda _name, default: default, option=lambda _name, default: default)
 
 
 def test_no_frame_is_faster_than_the_latency_table(figures):
@@ -145,7 +145,9 @@ def test_full_rate_is_demanded_where_it_is_owed_and_nowhere_else(figures, egress
 @pytest.mark.parametrize(("late", "said"), [(0, 0), (1, 1), (-1, 1)])
 def test_a_size_off_the_wires_rate_is_named(figures, late, said):
     sizes, n = [66, 90, 94, 126], 4
-    at = np.concatenate([1000 * k + np.array([due(i, s, 0, 64) for i in range(n)]) for k, s in enumerate(sizes)])
+    at = np.concatenate(
+        [1000 * k + np.array([due(i, s, 0, 64, rate(64)) for i in range(n)]) for k, s in enumerate(sizes)]
+    )
     at[11] += late  # the last frame of the third size
     t = Some(shape=small(), roce=0, left=[Some(cycle=at)])
     assert len(line_rate(figures, t, Some(item=Some(info={"line_rate": (sizes, n)})))) == said

@@ -91,26 +91,34 @@ def test_holes_shift_the_beats_behind_them():
 
 def test_sizes_that_beats_slow_below_the_wire():
     """400 Gb/s are 50 bytes a cycle: two beats for 65 bytes take longer than 85 bytes of the wire, for 80 no more."""
-    assert limited_sizes(1, 64) == [(65, 79), (129, 129)]
-    assert limited_sizes(0, 64) == [(65, 91), (129, 141)]
-    assert not stream_limited(64, 1, 64)
+    assert limited_sizes(1, 64, 50) == [(65, 79), (129, 129)]
+    assert limited_sizes(0, 64, 50) == [(65, 91), (129, 141)]
+    assert not stream_limited(64, 1, 64, 50)
 
 
 def test_sizes_that_wide_beats_slow_below_the_wire():
     """800 Gb/s are 100 bytes a cycle. The third native range ends where two trailers, of two segments, fill it up."""
     assert rate(64) == 50 and rate(128) == 100
-    assert limited_sizes(1, 128) == [(64, 79), (129, 179), (257, 279)]
-    assert limited_sizes(0, 128) == [(64, 91), (129, 191), (257, 283)]
+    assert limited_sizes(1, 128, 100) == [(64, 79), (129, 179), (257, 279)]
+    assert limited_sizes(0, 128, 100) == [(64, 91), (129, 191), (257, 283)]
+
+
+@pytest.mark.parametrize("roce", [0, 1])
+def test_wide_beats_carry_every_size_at_400(roce):
+    assert rate(128, 400) == rate(64) == 50
+    assert limited_sizes(roce, 128, 50) == []
 
 
 @pytest.mark.parametrize("width", [64, 128])
 @pytest.mark.parametrize("roce", [0, 1])
 def test_the_closed_form_names_each_size_that_is_limited_and_no_other(roce, width):
-    named = {s for a, b in limited_sizes(roce, width) for s in range(a, b + 1)}
+    named = {s for a, b in limited_sizes(roce, width, rate(width)) for s in range(a, b + 1)}
     for size in range(64, 4225):
         beats, wire = -(-size // width), (size + (20 if roce else 8 * -(-size // 256))) / (50 * width // 64)
-        assert (size in named) == (beats > wire) == stream_limited(size, roce, width), size
-        assert due(100, size, roce, width) == max(100 * beats, -(-round(100 * wire * rate(width)) // rate(width)))
+        assert (size in named) == (beats > wire) == stream_limited(size, roce, width, rate(width)), size
+        assert due(100, size, roce, width, rate(width)) == max(
+            100 * beats, -(-round(100 * wire * rate(width)) // rate(width))
+        )
 
 
 @pytest.mark.parametrize("width", [64, 128])
