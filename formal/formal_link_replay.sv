@@ -113,7 +113,7 @@ module formal_link_replay #(
   wire [W-1:0] next = dut.mem[dut.rp[AW-1:0]];
 
   // ---- when a time-out is (R3) ------------------------------------------------------------------------------
-  // `still`: cycles up to now, without one between, in which segments were outstanding, none was taken, none sent again.
+  // `still`: cycles up to now, none between, in which segments were outstanding, none was taken, none sent again.
   wire [19:0] steps = heard_seq - dut.ack;
   wire moves = heard && tx_on && steps != 0 && steps <= 20'(count[used]);
   wire stands = tx_on && count[used] != 0 && !moves && !dut.want && !running;

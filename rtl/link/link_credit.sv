@@ -81,25 +81,35 @@ module link_credit
   end
 
   // ---- what the own core has freed ---------------------------------------------------------------------
-  logic [LW-1:0] turn;  // cp
-  wire [LANES-1:0] wanted = is_some == '0 ? {LANES{1'b1}} : is_some;
-  logic [LW-1:0] one, two;  // lanes of the two entries
-  function automatic logic [LW-1:0] plus(input logic [LW-1:0] lane, input int k);
-    return int'(lane) + k >= LANES ? LW'(int'(lane) + k - LANES) : LW'(int'(lane) + k);
+  // Lanes as one bit each. The two entries of a CF: who is next by turn; and who has most, else the next after that. The
+  // turn keeps small lanes from starving, the other bounds what a busy lane has unsaid, whatever the others do
+  // (docs/link.md, how large a buffer is).
+  function automatic logic [LANES-1:0] lowest(input logic [LANES-1:0] x);
+    for (int v = 0; v < LANES; v++) lowest[v] = x[v] && (x & ~({LANES{1'b1}} << v)) == '0;
   endfunction
-  // Who waits longest is in the CF, and who has most: the first keeps small lanes from starving, the second bounds what
-  // a busy lane has unsaid, whatever the others do (docs/link.md, how large a buffer is).
-  logic [LW-1:0] top;  // the lane with the most unsaid three cycles ago, the lowest of several
-  logic top_some;  // it had some
-  wire most = top_some && top != one;
-  wire [LW-1:0] passed = most ? one : two;  // the turn goes on behind it
+  logic [LANES-1:0] from;  // lanes at or after cp
+  logic [LANES-1:0] top;  // the lane with the most unsaid three cycles ago, the lowest of several; 0: none had any
+  wire [LANES-1:0] later = is_some & from, round = is_some & ~from;  // the turn comes to the first ones first
+  wire [LANES-1:0] later_1 = lowest(later), round_1 = lowest(round);
+  wire [LANES-1:0] later_2 = lowest(later & ~later_1), round_2 = lowest(round & ~round_1);
+  wire [LANES-1:0] cp = lowest(from);
+  wire [LANES-1:0] cp_next = LANES == 1 || cp[LANES-1] ? LANES'(1) : cp << 1;
+  logic [LANES-1:0] one, two, next;  // the entries, and the second of them by turn
   always_comb begin
-    one = turn;
-    for (int k = LANES - 1; k >= 0; k--) if (wanted[plus(turn, k)]) one = plus(turn, k);
-    two = one;
-    for (int k = LANES - 1; k > 0; k--) if (wanted[plus(one, k)]) two = plus(one, k);
-    if (most) two = top;
+    if (later != '0) begin
+      one = later_1;
+      next = later_2 != '0 ? later_2 : round != '0 ? round_1 : later_1;
+    end else if (round != '0) begin
+      one = round_1;
+      next = round_2 != '0 ? round_2 : round_1;
+    end else begin
+      one = cp;
+      next = cp_next;
+    end
   end
+  wire most = top != '0 && (top & one) == '0;
+  assign two = most ? top : next;
+  wire [LANES-1:0] passed = most ? one : next;  // the turn goes on behind it
 
   for (genvar v = 0; v < LANES; v++) begin : g_freed
     logic [14:0] cf, said;
@@ -120,7 +130,7 @@ module link_credit
           is_many[v] <= unsaid >= 15'(LINK_CREDIT_UPDATE_CELLS);
         end
         if (up && free_cells[v*8+:8] != 8'd0) cf <= cf + 15'(free_cells[v*8+:8]);
-        if (say && (one == LW'(v) || two == LW'(v))) said <= cf;
+        if (say && (one[v] || two[v])) said <= cf;
       end
     end
   end
@@ -128,64 +138,79 @@ module link_credit
   // The most: among four lanes, then among the winners, a cycle each.
   localparam int GROUPS = (LANES + 3) / 4;
   logic [GROUPS*8-1:0] best;
-  logic [GROUPS*LW-1:0] best_lane;
+  logic [LANES-1:0] best_lane;  // one of each four
   for (genvar g = 0; g < GROUPS; g++) begin : g_best
+    localparam int N = LANES - g * 4 < 4 ? LANES - g * 4 : 4;
     logic [7:0] high;
-    logic [LW-1:0] lane;
+    logic [N-1:0] lane;
     always_comb begin
       high = level[g*32+:8];
-      lane = LW'(g * 4);
-      for (int v = g * 4 + 1; v < g * 4 + 4 && v < LANES; v++) begin
-        if (level[v*8+:8] > high) begin
-          high = level[v*8+:8];
-          lane = LW'(v);
+      lane = N'(1);
+      for (int v = 1; v < N; v++) begin
+        if (level[(g*4+v)*8+:8] > high) begin
+          high = level[(g*4+v)*8+:8];
+          lane = N'(1) << v;
         end
       end
     end
     always_ff @(posedge clk) begin
       if (rst || fresh) begin
         best[g*8+:8] <= '0;
-        best_lane[g*LW+:LW] <= '0;
-      end else if ({best[g*8+:8], best_lane[g*LW+:LW]} != {high, lane}) begin
+        best_lane[g*4+:N] <= N'(1);
+      end else if ({best[g*8+:8], best_lane[g*4+:N]} != {high, lane}) begin
         best[g*8+:8] <= high;
-        best_lane[g*LW+:LW] <= lane;
+        best_lane[g*4+:N] <= lane;
       end
     end
-    `MH_ASSERT(a_best, int'(best_lane[g*LW+:LW]) < LANES)
+    `MH_ASSERT(a_best, best_lane[g*4+:N] != '0 && (best_lane[g*4+:N] & (best_lane[g*4+:N] - 1'b1)) == '0)
   end
   logic [7:0] high_all;
-  logic [LW-1:0] lane_all;
+  logic [GROUPS-1:0] group;
+  logic [LANES-1:0] top_next;
   always_comb begin
     high_all = best[7:0];
-    lane_all = best_lane[LW-1:0];
+    group = GROUPS'(1);
     for (int g = 1; g < GROUPS; g++) begin
       if (best[g*8+:8] > high_all) begin
         high_all = best[g*8+:8];
-        lane_all = best_lane[g*LW+:LW];
+        group = GROUPS'(1) << g;
       end
     end
+    for (int v = 0; v < LANES; v++) top_next[v] = best_lane[v] && group[v/4] && high_all != '0;
   end
   always_ff @(posedge clk) begin
-    if (rst || fresh) begin
-      top      <= '0;
-      top_some <= 1'b0;
-    end else begin
-      if (top != lane_all) top <= lane_all;
-      if (top_some != (high_all != '0)) top_some <= high_all != '0;
-    end
+    if (rst || fresh) top <= '0;
+    else if (top != top_next) top <= top_next;
   end
 
   assign many = is_many != '0;
   assign some = is_some != '0;
-  assign words = {5'(one), cf_all[one*15+:15], 5'(two), cf_all[two*15+:15]};
+  logic [4:0] lane_one, lane_two;
+  logic [14:0] cf_one_out, cf_two_out;
+  always_comb begin
+    lane_one = '0;
+    lane_two = '0;
+    cf_one_out = '0;
+    cf_two_out = '0;
+    for (int v = 0; v < LANES; v++) begin
+      lane_one = lane_one | (one[v] ? 5'(v) : 5'd0);
+      lane_two = lane_two | (two[v] ? 5'(v) : 5'd0);
+      cf_one_out = cf_one_out | (one[v] ? cf_all[v*15+:15] : 15'd0);
+      cf_two_out = cf_two_out | (two[v] ? cf_all[v*15+:15] : 15'd0);
+    end
+  end
+  assign words = {lane_one, cf_one_out, lane_two, cf_two_out};
 
   always_ff @(posedge clk) begin
-    if (rst || fresh) turn <= '0;
-    else if (say) turn <= int'(passed) == LANES - 1 ? '0 : passed + 1'b1;
+    if (rst || fresh) from <= '1;
+    else if (say) begin
+      for (int v = 0; v < LANES; v++) from[v] <= passed[LANES-1] || (passed & ~({LANES{1'b1}} << v)) != '0;
+    end
   end
 
-  `MH_ASSERT(a_top, int'(top) < LANES)
-  `MH_ASSERT(a_lane, !say || (int'(one) < LANES && int'(two) < LANES))
+  `MH_ASSERT(a_turn, from[LANES-1] && (from & ~(from >> 1) & ~(LANES'(1) << (LANES - 1))) == '0)
+  `MH_ASSERT(a_top, (top & (top - 1'b1)) == '0)
+  `MH_ASSERT(a_lanes, !say || (one == lowest(one) && two == lowest(two) && one != '0 && two != '0))
 
 endmodule
 

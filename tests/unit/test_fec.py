@@ -108,6 +108,28 @@ def test_thresholds_are_exact(name, p):
     assert fec.thresholds(c, p) == exact_tails(c.n, p)[1:32]
 
 
+# rows of the table at which enough codewords fail to be counted, and millions of them; the others are too rare
+SAMPLED = [("llfec", "3e-4", 30), ("llfec", "5e-4", 5), ("llfec", "1e-3", 1), ("kp4", "1e-3", 5)]
+
+
+@pytest.mark.parametrize(("name", "p", "millions"), SAMPLED)
+def test_what_the_injector_draws_is_the_printed_share(name, p, millions):
+    """Codewords that fail in phy_errors (docs/link.md, E3: hash(seed, 2w) below thr[t+1]) against the printed number:
+    within four times the sampling error, and its rounding."""
+    c = fec.code(name)
+    printed = {r[0]: r[{"llfec": 2, "kp4": 6}[name]] for r in TABLES["random"]}[p]
+    limit, failed = np.uint64(fec.thresholds(c, p)[c.t]), 0
+    for m in range(millions):
+        z = np.arange(m * 1_000_000, (m + 1) * 1_000_000, dtype=np.uint64)
+        z = np.uint64(2024) + (np.uint64(2) * z + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        failed += int(np.count_nonzero(z ^ (z >> np.uint64(31)) < limit))
+    share, right = failed / (millions * 1e6), float(printed)
+    rounding = float(Decimal("0.5").scaleb(int(Decimal(printed).as_tuple().exponent)))
+    assert abs(share - right) <= 4 * math.sqrt(right / (millions * 1e6)) + rounding
+
+
 def test_thresholds_at_the_ends():
     assert fec.thresholds(LLFEC, 0) == [0] * 31
     assert fec.thresholds(LLFEC, 1) == [2**64 - 1] * 31
