@@ -117,11 +117,15 @@ class Brink(LinkSequence):
         item.info["batch"]["a"] = frames
         # the pause rises when the first largest frame comes out
         at = int(left[end[1]]) + 399 + there + f.cycles("latency.link.rx")
-        # and b's largest frame has left in that cycle, behind a frame that fills the wire
-        other = np.array([s.largest, s.largest])
-        mine = self.leaving(other)
+        # and b's largest frame has left in that cycle, behind one whose backlog makes it take longest
+        waits = (s.largest + f.integer("link.overhead_roce") - 1) // s.rate + 1
+        for ahead in range(s.largest, 64, -1):
+            mine = self.leaving(np.array([ahead, s.largest, 64]))
+            k = -(-ahead // s.bb)
+            if mine[k + s.max_beats] - mine[k] == waits:
+                break
         item.info["batch"]["b"] = Batch(
-            other, np.zeros(2, np.int64), np.array([1, 1 + s.max_beats]) + at - int(mine[s.max_beats])
+            np.array([ahead, s.largest]), np.zeros(2, np.int64), np.array([1, 1 + k]) + at - int(mine[k])
         )
         hold = 1500
         item.info["timed"]["b"]["pause"] = [(at, 1 << lane), (at + hold, 0)]
