@@ -185,6 +185,8 @@ FIGURE = Group(
         Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
                          Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
                          Bin("dips", "dips", ("dips",)),
+                         *(Bin(f"dead while late, {x}", f"dead while late, {x}", ("dead_while_late",))
+                           for x in ("credits", "tready")),
                          *(Bin(f"turns behind {x}", f"turns behind {x}", ("turns",))
                            for x in ("malformed", "long", "unknown")),
                          *(Bin(f"fall in gap{x}", f"fall in gap{x}", ("fall_in_gap",)) for x in ("", ", set"))]),

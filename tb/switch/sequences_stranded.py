@@ -87,3 +87,37 @@ class Stranded(SwitchSequence):
         held = cycle >= stop
         over = waiting + 3 + response + 4 * self.shape.ports * waiting * beats
         return np.where(held, cycle + over + 20 * SETTLE, cycle)
+
+
+class DeadWhileLate(SwitchSequence):
+    """The port of an input that is late dies itself, for two cycles. With credits: while it owes so many cells that
+    nothing else is inside before all are said (F10, O1; a lane of many cells). With ``tready``: while it waits for the
+    rest of a frame, whose abort beat waits until the stranded frames have gone (E3); in either half of the frame."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        """Credits, then ``tready``, twice each."""
+        s = self.shape
+        item = self.begin("dead_while_late", index, rng, roce=int(rng.integers(2)))
+        credits = index % 2 == 0
+        old, late, target = rng.permutation(s.ports)[:3].tolist()
+        beats, waiting = (1, 1) if credits else (2, WAITING)
+        fall = self.start_at + waiting * beats + SETTLE + index // 2
+        stop = fall + spec().cycles("switch.move_wait") + 2
+        dead = stop + (s.quota // 4 if credits else 1)
+        if credits:
+            item.cfg |= {"credit_en": 1, "gate": 1}
+        n = waiting + (dead - self.start_at + 4 * SETTLE) // beats
+        dest = self.dest(item, rng, np.full(n, target))
+        dest[:waiting] = self.route(item, BY_FLOW, [old])
+        b = self.batch(item, rng, dest, fit(np.full(n, beats * s.data_bytes), item.cfg["roce"]),
+                       lanes=np.arange(n) % s.lanes)  # fmt: skip
+        b.grh[:] = False
+        b.cycle = self.start_at + beats * np.arange(n)
+        item.info["batch"][late] = b
+        up = [o for o in range(s.ports) if o != old]
+        item.info["port_up"] = [(fall, mask(up)), (dead, mask([o for o in up if o != late])), (dead + 2, mask(up))]
+        item.info["pause"] = [(1, (1 << s.lanes) - 1 << old * s.lanes)]
+        item.info |= {"good": False, "corner": f"dead while late, {'credits' if credits else 'tready'}"}
+        return self.finish(item, rng)

@@ -16,7 +16,7 @@ from tb.switch.sequences_hot import HotSpot
 from tb.switch.sequences_load import FullBuffers, Incast, Lanes, Marks, Uniform
 from tb.switch.sequences_rate import LineRate
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
-from tb.switch.sequences_stranded import Stranded
+from tb.switch.sequences_stranded import DeadWhileLate, Stranded
 
 
 class SwitchTest(PhaseTest):
@@ -102,6 +102,13 @@ class stranded(SwitchTest):
     """Frames of a port that dies beside streams without a gap: held back by tready, credits, pause."""
 
     sequences = (Stranded,)
+
+
+@pyuvm.test()
+class dead_while_late(SwitchTest):
+    """An input that is held back dies itself: what it owes is said before it comes up, its abort beat waits."""
+
+    sequences = (DeadWhileLate,)
 
 
 @pyuvm.test()
