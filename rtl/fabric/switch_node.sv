@@ -7,7 +7,7 @@ module switch_node
   import microhop_pkg::*;
   import spec_pkg::*;
 #(
-    parameter int PORTS = 8,  /// ports of the switch
+    parameter int PORTS = 8,  /// ports of the switch, 2..10: a digit in the stamps' names
     parameter logic [PORTS-1:0] USED = '1,  /// ports with a link
     parameter TAP = "switch",  /// prefix of the stage stamps
     localparam int CABLE_W = CABLE_SIDE_W + 64 + 512
@@ -29,6 +29,9 @@ module switch_node
 );
 
   localparam int GROUPS = 16;
+  if (PORTS < 2 || PORTS > 10) begin : g_bad_ports
+    initial $fatal(1, "switch_node: PORTS %0d; allowed: 2..10", PORTS);
+  end
   localparam logic [3:0] DROP_UNKNOWN = 4'd2;  // docs/switch.md, F10
 
   /* verilator lint_off UNUSEDSIGNAL */  // the bits of idle ports

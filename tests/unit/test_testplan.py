@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test plans: their schema, that they name tests, bins and mutants that exist, and that they leave none out."""
 
+import ast
+
 import pytest
 
 from scripts import testplan
 from scripts.blocks import load
-from scripts.common import UserError
+from scripts.common import ROOT, UserError
 from scripts.mutate import hand
 from scripts.regress.functional import declared
 
@@ -30,6 +32,26 @@ def test_every_mutant_and_test_has_a_point(block):
     covered = {t for p in PLANS[block] for t in p.tests}
     wanted = {t for n, b in BLOCKS.items() if n == block for t, v in b.tests.items() if v.in_make_test}
     assert wanted <= covered
+
+
+@pytest.mark.parametrize("block", sorted(BLOCKS))
+def test_every_case_is_a_test_of_its_module(block):
+    """A case that nobody wrote would not run, and nobody would miss it."""
+    for name, test in BLOCKS[block].tests.items():
+        tree = ast.parse((ROOT / (test.module.replace(".", "/") + ".py")).read_text())
+        written = {
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.ClassDef | ast.AsyncFunctionDef)
+            and any(ast.unparse(d).startswith(("pyuvm.test(", "cocotb.test(")) for d in node.decorator_list)
+        }
+        assert set(test.cases or [name]) <= written, f"tests.{name} of {test.module}"
+
+
+@pytest.mark.parametrize("block", sorted(BLOCKS))
+def test_modules_built_apart_exist(block):
+    files = {p.stem for folder in ("rtl", "tb/hdl") for p in (ROOT / folder).rglob("*.sv")}
+    assert set(BLOCKS[block].separate) <= files
 
 
 def test_every_block_has_a_plan():
