@@ -143,6 +143,7 @@ module formal_link_replay #(
 
   always_ff @(posedge clk) begin
     if (!rst) begin
+      a_room : assert (dut.used == used && room == (32'(used) + M <= BEATS));  // S8, though worked out a cycle ahead
       a_fits : assert (used <= (AW + 1)'(BEATS) && 32'(used) + (frame != 0 ? M - 32'(frame) : 0) <= BEATS);
       a_kept : assert (kept <= (AW + 1)'(BEATS) && (32'(kept) + (frame != 0 ? M - 32'(frame) : 0) <= BEATS || running));
       if (used <= (AW + 1)'(BEATS)) begin

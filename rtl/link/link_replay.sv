@@ -38,7 +38,7 @@ module link_replay
     output wire          halt,        /// no beat leaves in this cycle: a replay begins, is dropped or refused
     output wire          restart,     /// s becomes `restart_s`
     output wire  [ 19:0] restart_s,   /// first number to send again
-    output wire          room,        /// a largest frame can be recorded
+    output logic         room,        /// a largest frame can be recorded
     output wire          give_up,     /// the limit is reached: train anew
     output wire          progress,    /// the far end has taken something
     output wire          recorded,    /// something is not acknowledged
@@ -47,7 +47,6 @@ module link_replay
     output wire  [  3:0] events       /// {NACK received, progress, time-out, replay}
 );
 
-  // M is below BEATS: the sum of the room has as many bits as the pointers.
   if (BEATS != 1 << AW || M < 1 || M >= BEATS) begin : g_sizes
     initial $fatal(1, "link_replay: BEATS %0d, M %0d; allowed: a power of two, 1 to BEATS - 1", BEATS, M);
   end
@@ -70,6 +69,9 @@ module link_replay
   // The record holds at most 2^AW beats, so the distance to wp tells which lap the end lies in.
   wire [AW-1:0] behind = wp[AW-1:0] - end_low;
   wire [AW:0] new_ap = wp - (AW + 1)'(behind);
+  // Room for a largest frame is worked out a cycle ahead: the sender's choice hangs on it. `used` is wp - ap.
+  logic [AW:0] used;
+  wire [AW:0] kept = valid_ack ? (AW + 1)'(behind) : used;
 
   // ---- when a replay begins ------------------------------------------------------------------------------
   wire due = want && !open && tx_on;
@@ -90,6 +92,8 @@ module link_replay
     if (rst || fresh) begin
       wp      <= '0;
       ap      <= '0;
+      used    <= '0;
+      room    <= 1'b1;
       rp      <= '0;
       n       <= init_seq;
       ack     <= init_seq - 20'd1;
@@ -101,6 +105,8 @@ module link_replay
       count   <= '0;
     end else begin
       if (rec) wp <= wp + 1'b1;
+      used <= kept + (AW + 1)'(rec);
+      room <= rec ? kept < (AW + 1)'(BEATS - M) : kept <= (AW + 1)'(BEATS - M);
       if (rec && rec_last) n <= n + 20'd1;
       if (valid_ack) begin
         ack <= heard_seq;
@@ -136,7 +142,6 @@ module link_replay
     if (running) word <= mem[read];
   end
 
-  assign room = wp - ap + (AW + 1)'(M) <= (AW + 1)'(BEATS);
   assign progress = valid_ack;
   assign recorded = !empty;
   assign acked = ack;
@@ -145,11 +150,12 @@ module link_replay
 
   // What is recorded fits, and the numbers in flight are unique.
   `MH_ASSERT(a_room, wp - ap <= (AW + 1)'(BEATS))
+  `MH_ASSERT(a_used, used == wp - ap)
   `MH_ASSERT(a_outstanding, out <= 20'(wp - ap))
   // an acknowledgement inside an open segment passes it; R7 acts behind its end
   `MH_ASSERT(a_replay, !running || wp - rp <= wp - ap || (ahead != 20'd0 && ahead <= 20'h8_0000))
   `MH_ASSERT(a_no_record_in_replay, !(rec && running))
-  `MH_NEVER_X(a_known, {wp, ap, n, ack, want, running, valid, timer, count})
+  `MH_NEVER_X(a_known, {wp, ap, used, room, n, ack, want, running, valid, timer, count})
 
 endmodule
 
