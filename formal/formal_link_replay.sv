@@ -121,6 +121,10 @@ module formal_link_replay #(
   wire fires = tx_on && !dut.want && still == {1'b0, timeout};
   wire asks = heard && heard_nack && tx_on && (moves || steps == 0);
   logic fired, wanted, asked_nack;  // in the cycle before
+  // R4: replays since the last progress; that of their own cycle comes first
+  logic [7:0] tries;
+  wire [7:0] so_far = moves ? 8'd0 : tries;
+  always_ff @(posedge clk) tries <= rst || fresh || !tx_on ? 8'd0 : so_far + 8'(events[0]);
   always_ff @(posedge clk) begin
     still      <= rst || fresh || !stands ? '0 : still + 1'b1;
     fired      <= fires && !rst && !fresh;
@@ -172,6 +176,7 @@ module formal_link_replay #(
       if (used <= (AW + 1)'(BEATS)) a_fires : assert (events[1] == fires);
       if (fired) a_wants : assert (dut.want);
       if (dut.want && !wanted) a_why : assert (fired || asked || asked_nack);
+      a_tries : assert (dut.count == tries);
       a_valid : assert (!valid || running);
       if (clean && !tx_on) a_clean : assert (dut.wp == 0 && dut.n == init_seq && s == init_seq && frame == 0);
       a_off : assert (!off_was || (!running && !valid && !open));

@@ -105,7 +105,7 @@ module link_replay
       count   <= '0;
     end else begin
       if (rec) wp <= wp + 1'b1;
-      used <= kept + (AW + 1)'(rec);
+      used <= rec ? kept + 1'b1 : kept;
       room <= rec ? kept < (AW + 1)'(BEATS - M) : kept <= (AW + 1)'(BEATS - M);
       if (rec && rec_last) n <= n + 20'd1;
       if (valid_ack) begin

@@ -6,6 +6,7 @@
 //   s, go: frames to send, when the core may free
 //   enable, retrain, pause, drained (.play): levels at given cycles; `enable` begins as in `link`, `drained` with 1
 //   fault (.play): phy_errors' fault in single cycles; cut (.play): its level
+//   foreign (.play): control sets that the end hears beside the far end's, in cycles without one of those
 //   tx, ctl, sig: what goes to the cable; m: frames received; free, over, credit, pausing, credits, up, state, reason;
 //     ev: {lost, ev}; fec: {failed, corrected} of each codeword in which something was wrong
 `default_nettype none
@@ -39,7 +40,7 @@ module tb_link_end
   wire [LANES-1:0] s_pause;
   wire [269:0] err;
   wire [31*64-1:0] thresholds;
-  wire [6:0] done;
+  wire [7:0] done;
   assign player_done = &done;
 
   tb_cfg #(.NAME({NAME, "_link"}), .W(LINK_CFG_W)) u_link_cfg (.q(raw_cfg), .*);
@@ -70,7 +71,7 @@ module tb_link_end
   /* verilator lint_on UNUSEDSIGNAL */
   logic [5:0] entry;  // threshold to be written, 0: none
   wire [4:0] row = entry == '0 ? 5'd0 : 5'(entry - 6'd1);
-  wire [CW-1:0] rx_link;
+  wire [CW-1:0] rx_good, rx_link;
   wire [4:0] cw_corrected;
   wire cw_failed, cw_done;
 
@@ -102,11 +103,28 @@ module tb_link_end
       .fault        (fault_valid ? fault_kind[1:0] : 2'd0),
       .cut          (cut),
       .s            (rx),
-      .m            (rx_link),
+      .m            (rx_good),
       .cw_done      (cw_done),
       .cw_corrected (cw_corrected),
       .cw_failed    (cw_failed)
   );
+
+  // ---- control sets of another make -----------------------------------------------------------------
+  wire foreign_valid;
+  wire [63:0] foreign_set;
+  cable_side_t heard;
+  wire own_set = rx_good[CW-2];  // ctl_valid
+  stream_player #(.NAME({NAME, "_foreign"}), .DATA_W(64)) u_foreign (
+      .tvalid(foreign_valid), .tready(!own_set), .tlast(), .tkeep(), .tdata(foreign_set), .side(),
+      .player_done(done[7]), .*);
+  always_comb begin
+    heard = rx_good[CW-1-:CABLE_SIDE_W];
+    if (foreign_valid && !own_set) begin
+      heard.ctl_valid = 1'b1;
+      heard.ctl       = foreign_set;
+    end
+  end
+  assign rx_link = {heard, rx_good[CW-CABLE_SIDE_W-1:0]};
 
   // ---- player, link, core ---------------------------------------------------------------------------
   wire s_valid, s_ready, s_last, s_user, m_valid, m_last, m_user, go, up, empty;

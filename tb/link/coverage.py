@@ -10,6 +10,7 @@ from tb.link import coverage_events as events
 from tb.link.sequences_corners import CORNERS
 from tb.link.sequences_faults import ALONE, INSIDE
 from tb.link.sequences_quiet import CASES
+from tb.link.sequences_strange import STRANGE
 from tb.link.sequences_volume import BURSTS, SWEEP
 from tb.link.shape import FECS, PROFILES
 
@@ -20,6 +21,10 @@ REFRESH = spec().cycles("link.refresh")
 LARGEST = spec().integer("frame.max_beats") * 64
 MAX_BEATS = spec().integer("frame.max_beats")
 CORNER_POINTS = {"own_credits": "own_credits", "own_pauses": "own_credits", "many_beats": "many_beats"}
+STRANGE_POINTS = {
+    "foreign_sets": "foreign_sets", "foreign_sets_roce": "foreign_sets", "near_pauses": "near_pauses",
+    "cut_frames": "cut_frames", "stalled_retrains": "stalled_retrains",
+}  # fmt: skip
 OUTPUTS = ("up", "state", "reason", "s_ready", "m_valid", "credits", "m_credit", "m_pause", "ev", "busy")
 MOVES = (
     "off to init", "init to up", "up to retrain", "retrain to init", "init to off", "up to off", "retrain to off",
@@ -182,6 +187,7 @@ GOAL = Group(
                         Bin("a credit more", "a credit more", ("negative_credits",))]),
         Cover("quiet", each(*CASES), points=("quiet",)),
         Cover("corner", [Bin(k, k, (CORNER_POINTS.get(k, "clocks"),)) for k in CORNERS]),
+        Cover("strange", [Bin(k, k, (STRANGE_POINTS[k],)) for k in STRANGE]),
         Cover("room", [Bin("a cell and a byte", (65, 129)), Bin("smallest", (64, 128)), Bin("largest", LARGEST)],
               points=("headroom",)),
         Cover("metres", each(2, 50), points=("headroom",)),

@@ -247,6 +247,8 @@ def goals(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         yield {"shown": "headroom less" if "headroom" in info else "a credit more"}
     if "case" in info:
         yield {"quiet": info["case"]}
+    if "strange" in info:
+        yield {"strange": info["strange"]}
     if "corner" in info:
         yield {"corner": info["corner"]}
     if "headroom" in info:

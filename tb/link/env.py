@@ -16,6 +16,7 @@ from tb.common.uvm import BenchPlan, PhaseRecords
 from tb.link.checks import check
 from tb.link.coverage import COVERAGE
 from tb.link.model import predict
+from tb.link.sequences_strange import SET
 from tb.link.shape import CTL_BITS, ENDS, EV_BITS, FEC_BITS, Shape
 from tb.link.stimulus import LEVELS, WORD
 from tb.phy_errors.config import CFG_W
@@ -53,7 +54,9 @@ def plan(ctx: RunContext) -> BenchPlan:
     """The bench of a run's link."""
     s = Shape.of(ctx)
     return BenchPlan(
-        plays={f"{x}_s": s.axis for x in ENDS} | {f"{x}_{k}": WORD for x in ENDS for k in (*LEVELS, "fault")},
+        plays={f"{x}_s": s.axis for x in ENDS}
+        | {f"{x}_{k}": WORD for x in ENDS for k in (*LEVELS, "fault")}
+        | {f"{x}_foreign": SET for x in ENDS},
         streams={f"{x}_{k}": s.axis for x in ENDS for k in ("s", "m")} | {f"{x}_tx": s.tx for x in ENDS},
         rows=rows(s),
         cfgs={"cable": 8} | {f"{x}_{k}": bits for x in ENDS for k, bits in CFGS.items()},

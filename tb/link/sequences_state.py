@@ -88,6 +88,8 @@ class Restart(LinkSequence):
         self.near_wrap(item, rng, 60)
         self.both(item, init_timeout=2500, replay_timeout=1000)
         self.both(item, retrain=self.there_and_back(item) + int(rng.integers(1, 300)))
+        if not roce:  # B4: buffers of two sizes, and what is sent overruns the smaller one if it goes by its own
+            item.info["link"][str(rng.choice(ENDS))].cells = -(-self.shape.max_beats // 16) + 1
         timed = item.info["timed"]
         n = 10 + 10 * (1 if self.quick else REPEATS)
         for x in ENDS:

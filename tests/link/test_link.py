@@ -16,6 +16,7 @@ from tb.link.sequences_quiet import Quiet
 from tb.link.sequences_roce import BadFrames, Headroom, Pauses
 from tb.link.sequences_sized import Brink, Sized
 from tb.link.sequences_state import BringUp, Refusals, ReplayLimit, Restart
+from tb.link.sequences_strange import Strange
 from tb.link.sequences_volume import Codes, Outages, Sweep, Volume
 
 
@@ -123,6 +124,13 @@ class corners(LinkTest):
     """Own credits and pauses, clocks at their last value, frames of more beats than are counted."""
 
     sequences = (Corners,)
+
+
+@pyuvm.test()
+class strange(LinkTest):
+    """Foreign control sets, near pauses, frames cut by the next, retrains while an ended frame goes on."""
+
+    sequences = (Strange,)
 
 
 @pyuvm.test()
