@@ -79,7 +79,8 @@ def plan(given: dict[str, str]) -> Plan:
 
 @dataclass(frozen=True)
 class Column:
-    """A RoCE hop: ``port_to_port`` ns as published, None: our RTL alone; ``pipeline``: ns it adds to a hop."""
+    """A RoCE hop: ``port_to_port`` ns as published (``roce_hop.said``: as the claim implies), None: our RTL alone;
+    ``pipeline``: ns it adds to a hop."""
 
     name: str
     port_to_port: float | None
@@ -111,7 +112,7 @@ def reduction(native: float, roce: float) -> float:
 
 
 def columns(hop_ns: float) -> list[Column]:
-    """Our RTL alone, then every published hop; ``hop_ns``: the RTL's own in the RoCE profile, of the reference."""
+    """Our RTL alone, then each hop of ``roce_hop``; ``hop_ns``: the RTL's own in the RoCE profile, of the reference."""
     found = [Column("RTL", None, 0.0, "D")]
     for c in sorted(spec().section("roce_hop").values(), key=lambda c: float(c.value)):
         ns = float(c.value)
@@ -225,7 +226,13 @@ def why(found: Sequence[Row], used: Sequence[Column], hops: Mapping[str, float])
             f"{_span([100 * added / (r.roce + added) for r in mine])} % the pipeline)."
         )
     fec = phy_ns(FEC["roce"]) - phy_ns(FEC["native"])
-    claims = (f"{reduction(vendor, c.port_to_port):.0f} % against {c.name}" for c in used if c.port_to_port)
+    implied = f"{float(spec().value('roce_hop.said')):g}"
+    note = {implied: " (no published hop: what the claim implies)"}
+    claims = (
+        f"{reduction(vendor, c.port_to_port):.0f} % against {c.name}{note.get(c.name, '')}"
+        for c in used
+        if c.port_to_port
+    )
     out.append(
         f"why not {claim:g}: a native hop of this RTL takes {hops['native']:.0f} ns, the vendor's {vendor:g}; in"
         f" the RoCE profile it takes {hops['roce']:.0f} ns before the constant ({fec:g} more for the FEC,"

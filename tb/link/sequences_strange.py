@@ -48,7 +48,7 @@ def near_pauses(beat: int) -> list[bytes]:
 
 
 class Strange(LinkSequence):
-    """Foreign control sets in both profiles; RoCE: frames near those of flow control, last beats that are lost, retrains
+    """Foreign control sets in both profiles; RoCE: frames near those of flow control, beats that are lost, retrains
     while the rest of an ended frame is still to come."""
 
     phases = len(STRANGE)

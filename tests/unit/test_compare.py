@@ -66,6 +66,12 @@ def test_the_claim_is_no_input_of_the_arithmetic(monkeypatch):
     monkeypatch.setattr(compare, "spec", lambda: fake)
     *_, after, _ = made()
     assert before == after
+    # one column is made from the claim and says so; the default is not
+    s = spec()
+    said = s.constant("roce_hop.said")
+    implied = s.value("target.hop_ns") / (1 - s.value("target.three_hop_vs_roce_percent") / 100)
+    assert said.mark == "D" and float(said.value) == pytest.approx(implied, abs=0.5)
+    assert compare.default_column() != f"{float(said.value):g}"
 
 
 def test_a_published_hop_below_the_rtls_is_refused():
@@ -151,7 +157,7 @@ def test_the_verb_writes_all_and_says_why(tmp_path, monkeypatch):
     assert compare.main_compare(Console(file=text, width=160), given) == 0
     said = text.getvalue()
     assert "why not 63: a native hop of this RTL takes 108 ns, the vendor's 260" in said
-    assert "63 % against 703" in said
+    assert "63 % against 703 (no published hop: what the claim implies)" in said
     assert "roce_hop.usual 560 ns S" in said
     assert {f.name for f in tmp_path.iterdir()} == {f"compare.{e}" for e in ("json", "html", "png", "svg")}
     report = json.loads((tmp_path / "compare.json").read_text())
