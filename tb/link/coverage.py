@@ -20,7 +20,10 @@ SPACING, INTERVAL = spec().cycles("link.ctl_spacing"), spec().cycles("link.credi
 REFRESH = spec().cycles("link.refresh")
 LARGEST = spec().integer("frame.max_beats") * 64
 MAX_BEATS = spec().integer("frame.max_beats")
-CORNER_POINTS = {"own_credits": "own_credits", "own_pauses": "own_credits", "many_beats": "many_beats"}
+CORNER_POINTS = {
+    "own_credits": "own_credits", "own_pauses": "own_credits", "many_beats": "many_beats",
+    "great_debts": "lanes",
+}  # fmt: skip
 STRANGE_POINTS = {
     "foreign_sets": "foreign_sets", "foreign_sets_roce": "foreign_sets", "near_pauses": "near_pauses",
     "cut_frames": "cut_frames", "stalled_retrains": "stalled_retrains",

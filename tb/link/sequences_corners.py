@@ -14,14 +14,15 @@ from tb.link.shape import ENDS
 from tb.link.stimulus import LinkSequence
 from tb.link.trace import UP
 
-CORNERS = ("own_credits", "own_pauses", "refreshed_timeout", "latest_timeout", "old_off", "many_beats")
+CORNERS = ("own_credits", "own_pauses", "refreshed_timeout", "latest_timeout", "old_off", "many_beats", "great_debts")
 LATEST = (1 << 16) - 1  # of the 16-bit clocks
 ROUND = 1500  # cycles after which all cells are the sender's again
 
 
 class Corners(LinkSequence):
     """Frames that go without credits and through pauses (gate 0); a time-out longer than a refresh, and the longest;
-    an end that was off for longer than its clock counts; frames of more beats than the receiver counts."""
+    an end that was off for longer than its clock counts; frames of more beats than the receiver counts; more cells
+    freed at once than an update can tell of."""
 
     phases = len(CORNERS)
 
@@ -115,4 +116,21 @@ class Corners(LinkSequence):
         self.batch(item, rng, "a", size)
         item.info["events"] = {("b", "long"): len(beats)}
         item.info["never"] = [("b", "fcs"), ("a", "underrun")]
+        return item
+
+    def great_debts(self, rng: np.random.Generator) -> PhaseItem:
+        """K5: cores that free all they hold every 2,000 cycles: hundreds of cells of many lanes are unsaid."""
+        item = self.begin("great_debts", 6, cells=63)
+        self.near_wrap(item, rng)
+        pattern = np.zeros(2000, np.bool_)
+        pattern[-4:] = True
+        for x in ENDS:
+            beats, size = 0, []
+            while beats < 4500:
+                size.append(int(rng.integers(1, self.shape.largest + 1)))
+                beats += -(-size[-1] // self.shape.bb)
+            self.batch(item, rng, x, np.array(size))
+            item.cfg[f"{x}_core"] = 1
+            item.ready[f"{x}_go"] = pattern
+        item.quiet = 2600
         return item
