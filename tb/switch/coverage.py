@@ -185,6 +185,9 @@ FIGURE = Group(
         Cover("corner", [Bin("exactly full", "exactly full", ("exactly_full",)),
                          Bin("abort full", "abort full", ("abort_full",)), Bin("blink", "blink", ("blink",)),
                          Bin("dips", "dips", ("dips",)),
+                         Bin("marks beside multicast", "marks beside multicast", ("ecn",)),
+                         *(Bin(f"given up, {x}", f"given up, {x}", ("given_up",))
+                           for x in ("pause", "credits", "busy")),
                          *(Bin(f"dead while late, {x}", f"dead while late, {x}", ("dead_while_late",))
                            for x in ("credits", "tready")),
                          *(Bin(f"turns behind {x}", f"turns behind {x}", ("turns",))

@@ -45,6 +45,30 @@ def multicast(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     return bad[:5]
 
 
+def given_up(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """M8: the last cycle in which a pick may be matched, and who is picked when after it was given up.
+
+    ``info["given_up"]``: (cycles from the last cycle to that in which its branch is free, input, number, that branch,
+    number and output of its other lane's frame or -1, next input, number, output).
+    """
+    store, match, cross = (spec().cycles(f"latency.switch.{s}") for s in ("store", "match", "cross"))
+    hold = spec().cycles("switch.mcast_hold")
+    bad = []
+    for late, i, mine, branch, second, to, j, theirs, away in phase.item.info["given_up"]:
+        last = int(t.entered[i].cycle[mine]) + store + 1 + hold
+        again = last + 1 + hold + 2  # the next pick's match
+        due = [(i, mine, branch, last + late)] if late <= 0 else [(j, theirs, away, again)]
+        if late > 0 and second >= 0:
+            due.append((i, second, to, again + 3))
+        for p, number, o, at in due:
+            out = t.left[o]
+            left = out.cycle[(out.source == p) & (out.number == number)].tolist()
+            if left != [at + match + cross]:
+                bad.append(f"branch free {late} cycles after the last: frame {p}/{number} left {o} at {left}, "
+                           f"due at {at + match + cross}")  # fmt: skip
+    return bad[:5]
+
+
 def want_codes(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
     """Exactly so many drops of each reason; None: at least one."""
     found = codes(t, phase)
@@ -107,25 +131,31 @@ def scapy_agrees(frame: bytes) -> bool:
 
 
 def marks(_ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
-    """Marked frames: CE where the sender was ECN capable, checksum and FCS right, all other bytes as they were.
+    """Marked frames: CE where the sender was ECN capable, checksum and FCS right, all other bytes as they were; no
+    multicast frame among them (C1).
 
-    ``info["marks"]``: "some" must be marked, "all" that can be, or "none".
+    ``info["marks"]``: "some" must be marked, "all" that can be, or "none". ``info["kinds"]``: {input: 1 for multicast}.
     """
     out, changed, able = [], 0, 0
+    kinds = phase.item.info.get("kinds", {})
     sent = [frames_from_beats(r, t.shape.axis) for r in t.s]
     for o, m in enumerate(t.m):
         for k, frame in enumerate(frames_from_beats(m, t.shape.axis)):
             data = frame.data
-            was = sent[int(t.left[o].source[k])][int(t.left[o].number[k])].data
+            source, number = int(t.left[o].source[k]), int(t.left[o].number[k])
+            was = sent[source][number].data
+            cast = bool(kinds and kinds[source][number])
             if zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
                 out.append(f"output {o}, frame {k}: FCS wrong")
             total = sum(int.from_bytes(data[i : i + 2], "big") for i in range(14, 34, 2))
             if (total & 0xFFFF) + (total >> 16) not in (0xFFFF, 0x1FFFE):
                 out.append(f"output {o}, frame {k}: IPv4 checksum wrong")
-            able += was[15] & 3 in (1, 2)
+            able += was[15] & 3 in (1, 2) and not cast
             if data == was:
                 continue
             changed += 1
+            if cast:
+                out.append(f"output {o}, frame {k}: a multicast frame was marked")
             if was[15] & 3 not in (1, 2) or data[15] != was[15] | 3:
                 out.append(f"output {o}, frame {k}: ECN field {was[15] & 3} became {data[15] & 3}")
             if (data[:15], data[16:24], data[26:-4]) != (was[:15], was[16:24], was[26:-4]):
@@ -173,5 +203,5 @@ def reroute(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 GOALS_FLOW: dict[str, Callable[[RunContext, Trace, PhaseRecords], list[str]]] = {
     "multicast": multicast, "codes": want_codes, "survivors": survivors, "headroom": headroom, "marks": marks,
-    "reroute": reroute,
+    "reroute": reroute, "given_up": given_up,
 }  # fmt: skip

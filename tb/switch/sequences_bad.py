@@ -33,8 +33,9 @@ class Malformed(SwitchSequence):
             dest = np.where(rng.random(n) < 0.3, sprayed, dest)
             size = self.sizes(rng, n, "small", roce)
             b = self.batch(item, rng, dest, size, gaps=0.2)
-            pick = rng.integers(1, 1 + len(self.kinds), n)
-            kind = np.array(("", *self.kinds))[np.where(rng.random(n) < 0.5, 0, pick)]
+            kinds = self.possible(roce)
+            pick = rng.integers(1, 1 + len(kinds), n)
+            kind = np.array(("", *kinds))[np.where(rng.random(n) < 0.5, 0, pick)]
             self._spoil(item, rng, b, kind, nowhere)
             beats = b.beats(s.data_bytes)
             b.cycle = self.start_at + np.cumsum(beats) - beats + np.cumsum(rng.integers(0, 6, n))
@@ -47,9 +48,17 @@ class Malformed(SwitchSequence):
         item.info["codes"] = dict.fromkeys(self.reasons(roce))
         return self.finish(item, rng)
 
-    def reasons(self, _roce: int) -> list[str]:
+    def possible(self, roce: int) -> list[str]:
+        """Kinds that there are in this shape: no destination has another prefix where the index is all of it, and no
+        frame is short of beats where the largest has one."""
+        s = self.shape
+        never = {"prefix": not s.prefix_bits(roce), "lies_more": s.max_beats == 1}
+        return [kind for kind in self.kinds if not never.get(kind)]
+
+    def reasons(self, roce: int) -> list[str]:
         """Drop codes that must be seen."""
-        return ["malformed", "unknown", "long", "no way", "cut", "short"]
+        short = ["short"] * ("lies_more" in self.possible(roce))
+        return ["malformed", "unknown", "long", "no way", "cut", *short]
 
     def _spoil(
         self, item: PhaseItem, rng: np.random.Generator, b: Batch, kind: npt.NDArray[np.str_], nowhere: int
@@ -80,11 +89,12 @@ class Malformed(SwitchSequence):
         # what is wrong in two ways has the code of the first
         lost = (kind == "index") | (kind == "long") & (rng.random(n) < 0.4)
         b.dest = np.where(lost, spare, b.dest)
-        foreign = b.dest ^ (1 << s.addr_w) << rng.integers(s.prefix_bits(roce), size=n)
+        foreign = b.dest ^ (1 << s.addr_w) << rng.integers(max(1, s.prefix_bits(roce)), size=n)
         b.dest = np.where(kind == "prefix", foreign, b.dest)
         b.dest = np.where(kind == "group", nowhere, b.dest)
         # M+1 beats, more, or more than a whole buffer; the stated length is true or the lie
-        beats = np.where(rng.random(n) < 0.5, s.max_beats + 1, rng.integers(s.max_beats + 1, 2 * s.max_beats, n))
+        least = s.max_beats + 1
+        beats = np.where(rng.random(n) < 0.5, least, rng.integers(least, max(least + 1, 2 * s.max_beats), n))
         long = np.minimum(beats * w - rng.integers(0, w - 4, n), 60_000 if roce else 8190)
         lie = rng.random(n) < 0.3
         both = wrong & (rng.random(n) < 0.4)
@@ -108,6 +118,6 @@ class TooLong(Malformed):
     phases = 2
     kinds = ("long", "lies_less", "lies_more")
 
-    def reasons(self, _roce: int) -> list[str]:
+    def reasons(self, roce: int) -> list[str]:
         """Drop codes that must be seen."""
-        return ["long", "cut", "short"]
+        return ["long", "cut"] + ["short"] * ("lies_more" in self.possible(roce))

@@ -59,7 +59,8 @@ class AbortFull(SwitchSequence):
         state, last = mask(range(s.ports)), 0
         for i in range(1, s.ports):
             fall = full + int(rng.integers(SETTLE))
-            kind = self.kinds[(index + i) % 3]
+            kinds = self.kinds[s.max_beats == 1 :]  # a good frame of one beat has no middle
+            kind = kinds[(index + i) % len(kinds)]
             item.info["codes"]["aborted" if kind == "good" else kind] += 1
             self._fill(item, rng, i, kind, full + 6 * s.cells + 1000)
             item.info["port_up"].append((fall, i))
@@ -79,7 +80,8 @@ class AbortFull(SwitchSequence):
         """Frames that leave no cell free, or a few that the beats of a dropped frame go through; two frames later."""
         s, roce, w = self.shape, item.cfg["roce"], self.shape.data_bytes
         spare = 0 if kind == "good" else int(rng.integers(1, 5))
-        need = int(rng.integers(2, s.max_beats)) if kind == "cut" else 0
+        few = max(1, min(2, s.max_beats - 1))
+        need = int(rng.integers(few, max(few + 1, s.max_beats))) if kind == "cut" else 0
         beats: list[int] = []
         left = s.cells - spare - need - (s.max_beats // 2 if kind == "good" else 0)
         while left:
@@ -91,7 +93,7 @@ class AbortFull(SwitchSequence):
         else:  # stated bytes of `need` beats, or of one too many; there are far more
             beats.append(s.max_beats + 8 * SETTLE)
             stated[len(beats) - 1] = fit((need or s.max_beats + 1) * w - 2, roce)
-        beats += [1, 2]
+        beats += [1, min(2, s.max_beats)]
         size = fit(np.array(beats) * w - 2 + 2 * roce, roce)
         dest = self.dest(item, rng, np.zeros(len(beats), np.int64))
         b = self.batch(item, rng, dest, size)
@@ -130,7 +132,9 @@ class FallInGap(SwitchSequence):
         fall = self.start_at + 2 * SETTLE + int(rng.integers(SETTLE))
         everyone = mask(range(s.ports))
         item.info["port_up"] = [(fall, everyone & ~(1 << dies)), (fall + 1 + int(rng.integers(SETTLE)), everyone)]
-        item.info |= {"good": False, "corner": "fall in gap, set" if index >= 2 else "fall in gap"}
+        item.info["good"] = False
+        if beats > 1:
+            item.info["corner"] = "fall in gap, set" if index >= 2 else "fall in gap"
         return self.finish(item, rng)
 
 
@@ -161,7 +165,10 @@ class Blink(SwitchSequence):
                 item.info["port_up"] += [(fall, everyone & ~(1 << i)), (fall + 1 + k, everyone)]
             at += 2 * gap * n
         item.cfg["gate"] = 1
-        item.info |= {"good": False, "corner": "blink", "codes": {"aborted": s.ports * (n - 1)}}
+        parts = beats > 1  # a frame of one beat has no rest to wait for
+        item.info |= {"good": False, "codes": {"aborted": s.ports * (n - 1) * parts}}
+        if parts:
+            item.info["corner"] = "blink"
         return self.finish(item, rng)
 
 

@@ -64,7 +64,7 @@ class Pauses(SwitchSequence):
         s = self.shape
         item = self.begin("pauses", index, rng, roce=index // 2 % 2)
         roce = item.cfg["roce"]
-        xoff = int(rng.integers(2, s.quota))
+        xoff = int(rng.integers(min(2, s.quota - 1), s.quota))
         item.cfg |= {"pfc": 1, "xoff": xoff, "xon": int(rng.integers(xoff)), "gate": index % 2}
         for i in range(s.ports):
             n = 40

@@ -8,7 +8,7 @@ import numpy as np
 from models.switch_traffic import arrivals
 from tb.common.uvm import PhaseItem
 from tb.switch.frames import fit
-from tb.switch.stimulus import SwitchSequence, name
+from tb.switch.stimulus import MULTICAST, SwitchSequence, name
 
 
 class Incast(SwitchSequence):
@@ -80,7 +80,7 @@ class Lanes(SwitchSequence):
             for i in range(s.ports):
                 lanes = np.tile(rng.permutation(s.lanes), 6)
                 dest = self.dest(item, rng, np.full(n, target))
-                size = fit(np.full(n, 200), roce)
+                size = fit(np.full(n, min(200, s.largest)), roce)
                 item.info["batch"][i] = self.batch(item, rng, dest, size, lanes=lanes)
             item.ready[name("m", target)] = rng.random(200) < 0.9
             item.info |= {"lanes_turn": (0, target), "lanes_from": s.lanes, "shares": target}
@@ -89,14 +89,15 @@ class Lanes(SwitchSequence):
         begin, end = self.start_at, self.start_at + 1500
         bit = 1 << (target * s.lanes + lane)
         item.info["pause"] = [(begin - 10, bit), (end, 0)]
-        beats = -(-fit(300, roce) // s.data_bytes)
+        bytes_ = int(fit(min(300, s.largest), roce))
+        beats = -(-bytes_ // s.data_bytes)
         n = int(2000 // s.ports // beats) + 8
         for i in range(s.ports):
             lanes = rng.integers(s.lanes, size=n)
             lanes = np.where(lanes == lane, (lane + 1) % s.lanes, lanes)
             lanes[: min(4, s.quota // int(beats))] = lane  # first in line: what a queue without lanes would choke on
             item.info["batch"][i] = self.batch(
-                item, rng, self.dest(item, rng, np.full(n, target)), fit(np.full(n, 300), roce), lanes=lanes
+                item, rng, self.dest(item, rng, np.full(n, target)), np.full(n, bytes_), lanes=lanes
             )
         # the first frames of other lanes arrive behind those that are held back
         item.info["blocked_lane"] = (target, lane, begin + 80, end)
@@ -129,21 +130,29 @@ class Lanes(SwitchSequence):
 
 
 class Marks(SwitchSequence):
-    """ECN: queues of a known depth; checksum and FCS stay right, capable frames are marked and no others."""
+    """ECN: queues of a known depth; checksum and FCS stay right, capable unicast frames are marked and no others."""
 
-    phases = 3
+    phases = 4
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """Never, from depth three on, always."""
+        """Never, from depth three on, always, always beside multicast frames, which wait in queues as deep."""
         s = self.shape
         item = self.begin("marks", index, rng, roce=1)
-        item.cfg["ecn_at"] = (0, 3, 1)[index % 3]
-        item.info["marks"] = ("none", "some", "all")[index % 3]
+        item.cfg["ecn_at"] = (0, 3, 1, 1)[index]
+        item.info["marks"] = ("none", "some", "all", "all")[index]
         n = 24
+        sets = [self.route(item, MULTICAST, rng.choice(s.ports, 2, replace=False)) for _ in range(2 * (index == 3))]
+        if sets:
+            item.info |= {"kinds": {}, "good": False, "corner": "marks beside multicast"}
         for i in range(s.ports):
             out = np.where(rng.random(n) < 0.6, 1, rng.integers(s.ports, size=n))
             size = np.concatenate((rng.integers(64, 200, n - 6), rng.integers(4 * 64 - 3, 4 * 64 + 8, 6)))
+            size = np.minimum(size, s.largest)
             dest = self.dest(item, rng, out)
+            if sets:
+                cast = rng.random(n) < 0.5
+                dest = np.where(cast, rng.choice(sets, n), dest)
+                item.info["kinds"][i] = cast.astype(np.int64)
             lanes = rng.integers(min(4, s.lanes), size=n)  # over more of them no queue gets deep
             item.info["batch"][i] = self.batch(item, rng, dest, size, load=0.6, lanes=lanes)
         self.slow(item, rng, 0.4, 0.5)

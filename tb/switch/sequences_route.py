@@ -118,7 +118,7 @@ class PortEvents(SwitchSequence):
     def _pauses(self, item: PhaseItem, rng: np.random.Generator, at: int, end: int) -> None:
         """PFC with low thresholds; lanes of outputs paused at random, some of them while their port is down."""
         s = self.shape
-        xoff = int(rng.integers(2, min(s.quota, 40)))
+        xoff = int(rng.integers(min(2, s.quota - 1), min(s.quota, 40)))
         item.cfg |= {"pfc": 1, "xoff": xoff, "xon": int(rng.integers(xoff))}
         state = 0
         while at < end:

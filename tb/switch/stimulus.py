@@ -66,7 +66,7 @@ class SwitchSequence(PhaseSequence):
         item = PhaseItem(f"{label}{index}")
         item.quiet = 700
         item.max_cycles = 100_000
-        prefix = int(rng.integers(1 << s.prefix_bits(roce)))
+        prefix = int(rng.integers(1 << 32))  # the bits that no destination has are ignored (F1)
         item.cfg = {
             "roce": roce, "prefix": prefix, "seed": int(rng.integers(1 << 16)), "pfc": 0, "xoff": 0xFFFF, "xon": 0,
             "ecn_at": 0, "credit_en": 0, "credit_init": s.egress * 4, "adapt_shift": 4, "gate": 0,
@@ -126,10 +126,12 @@ class SwitchSequence(PhaseSequence):
             return fit(np.full(n, min(int(kind), top)), roce)
         throw = rng.random(n)
         if kind == "small":
-            size = np.where(throw < 0.75, rng.integers(26, 131, n), rng.integers(131, min(1200, top), n))
-            size = np.where(throw > 0.99, rng.integers(min(1200, top) - 1, top + 1, n), size)
+            few, most = min(131, top), min(1200, top)
+            size = np.where(throw < 0.75, rng.integers(26, few, n), rng.integers(min(few, most - 1), most, n))
+            size = np.where(throw > 0.99, rng.integers(most - 1, top + 1, n), size)
         elif kind == "mix":
-            size = np.where(throw < 0.5, rng.integers(26, 300, n), rng.integers(300, top + 1, n))
+            few = min(300, top)
+            size = np.where(throw < 0.5, rng.integers(26, few, n), rng.integers(few, top + 1, n))
             size = np.where(throw > 0.95, top, size)
         else:
             size = rng.integers(top // 2, top + 1, n)

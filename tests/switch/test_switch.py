@@ -14,6 +14,7 @@ from tb.switch.sequences_corner import AbortFull, Blink, Dips, ExactlyFull, Fall
 from tb.switch.sequences_flow import Headroom, Pauses
 from tb.switch.sequences_hot import HotSpot
 from tb.switch.sequences_load import FullBuffers, Incast, Lanes, Marks, Uniform
+from tb.switch.sequences_multicast import GivenUp
 from tb.switch.sequences_rate import LineRate
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 from tb.switch.sequences_stranded import DeadWhileLate, Stranded
@@ -85,9 +86,9 @@ class lanes(SwitchTest):
 
 @pyuvm.test()
 class multicast(SwitchTest):
-    """Multicast into each other's sets, dead branches, unicast beside it."""
+    """Multicast into each other's sets, dead branches, unicast beside it; picks that are given up."""
 
-    sequences = (Multicast,)
+    sequences = (Multicast, GivenUp)
 
 
 @pyuvm.test()
