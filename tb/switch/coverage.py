@@ -188,6 +188,7 @@ FIGURE = Group(
                          Bin("marks beside multicast", "marks beside multicast", ("ecn",)),
                          *(Bin(f"given up, {x}", f"given up, {x}", ("given_up",))
                            for x in ("pause", "credits", "busy")),
+                         Bin("volume mixed", "volume mixed", ("volume_mixed",)),
                          *(Bin(f"dead while late, {x}", f"dead while late, {x}", ("dead_while_late",))
                            for x in ("credits", "tready")),
                          *(Bin(f"turns behind {x}", f"turns behind {x}", ("turns",))

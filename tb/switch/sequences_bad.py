@@ -36,6 +36,8 @@ class Malformed(SwitchSequence):
             kinds = self.possible(roce)
             pick = rng.integers(1, 1 + len(kinds), n)
             kind = np.array(("", *kinds))[np.where(rng.random(n) < 0.5, 0, pick)]
+            missing = [k for k in kinds if k not in kind]
+            kind[np.flatnonzero(kind == "")[: len(missing)]] = missing
             self._spoil(item, rng, b, kind, nowhere)
             beats = b.beats(s.data_bytes)
             b.cycle = self.start_at + np.cumsum(beats) - beats + np.cumsum(rng.integers(0, 6, n))

@@ -18,6 +18,7 @@ from tb.switch.sequences_multicast import GivenUp
 from tb.switch.sequences_rate import LineRate
 from tb.switch.sequences_route import Multicast, PortEvents, Reroute
 from tb.switch.sequences_stranded import DeadWhileLate, Stranded
+from tb.switch.sequences_volume import VolumeMixed
 
 
 class SwitchTest(PhaseTest):
@@ -145,6 +146,13 @@ class volume(SwitchTest):
     """Many packets; what the model takes for them beside what the bench takes."""
 
     sequences = (Volume,)
+
+
+@pyuvm.test()
+class volume_mixed(SwitchTest):
+    """Many packets while ports die, among multicast, marked and wrong frames, with credits and pauses."""
+
+    sequences = (VolumeMixed,)
 
 
 @pyuvm.test()
