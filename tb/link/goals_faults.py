@@ -15,7 +15,7 @@ from tb.common.result import Result
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.link.shape import ENDS
-from tb.link.trace import REASONS, STATES, UP, End, Trace
+from tb.link.trace import INIT, KINDS, REASONS, STATES, UP, End, Trace
 
 Goal = Callable[[RunContext, Trace, PhaseRecords], list[str]]
 
@@ -63,6 +63,30 @@ def refused(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
             out.append(f"{x.x}: no event tells of the refusal")
         if len(y.m):
             out.append(f"{y.x}: received {len(y.m)} beats")
+    return out
+
+
+def gave_up(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
+    """The first end to leave INIT for OFF was this one, for want of an answer, with just one direction on: a, which
+    hears, sent an ECHO, b, which is answered, no INIT any more."""
+    x = phase.item.info["gave_up"]
+    end = t.ends[x]
+    at, state = end.state
+    down = end.event("down")
+    if not len(down):
+        return [f"{x}: never gave up"]
+    off = int(down[0])
+    out = []
+    if int(value_at(end.rows["reason"], np.array([off + 1]))[0]) != 1 << REASONS.index("no answer"):
+        out.append(f"{x}: gave up at cycle {off} for another reason than that there was no answer")
+    begin = int(at[(state == INIT) & (at < off)][-1])
+    if off - begin != end.cfg.init_timeout:
+        out.append(f"{x}: gave up after {off - begin} cycles, {end.cfg.init_timeout} were to be")
+    sets, kind = end.ctl_leaves, [KINDS.get(int(k)) for k in end.kinds]
+    said = [kind for c, kind in zip(sets, kind, strict=True) if begin <= c < off]
+    still = [c for c, k in zip(sets, kind, strict=True) if k == "init" and off - 2 * spec().cycles("link.init_interval") < c < off]
+    if ("echo" in said) != (x == "a") or bool(still) != (x == "a"):
+        out.append(f"{x}: it sent {said} before it gave up: not one direction alone was on")
     return out
 
 
@@ -209,6 +233,6 @@ def fires_at(ctx: RunContext, t: Trace, phase: PhaseRecords) -> list[str]:
 
 
 GOALS_FAULTS: dict[str, Goal] = {
-    "ends": ends, "up_by": up_by, "refused": refused, "went_down": went_down, "paused": paused, "headroom": headroom,
+    "ends": ends, "up_by": up_by, "refused": refused, "gave_up": gave_up, "went_down": went_down, "paused": paused, "headroom": headroom,
     "no_hole": no_hole, "credit_hole": credit_hole, "fires_at": fires_at,
 }  # fmt: skip

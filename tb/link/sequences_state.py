@@ -16,12 +16,14 @@ REPEATS = 3
 
 
 class BringUp(LinkSequence):
-    """From nothing to traffic: ends enabled apart, a core that drains late, INITs and ECHOs lost, a cut in between."""
+    """From nothing to traffic: ends enabled apart, a core that drains late, INITs and ECHOs lost, a cut in between; an
+    end that hears and gets no answer, an end that is answered and does not hear, for longer than it waits."""
 
-    phases = 6
+    phases = 8
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        """0: both at once. 1: b later than a gives up. 2: b's core drains late. 3: sets lost. 4: cut. 5: RoCE."""
+        """0: both at once. 1: b later than a gives up. 2: b's core drains late. 3: sets lost. 4: cut. 5: RoCE. 6: b
+        gets nothing, so a has its INIT and no ECHO. 7: b gets the ECHOs and no INIT."""
         item = self.begin(
             "bring_up", index, preset=0, roce=int(index == 5), metres=(2, 50)[index % 2], enable=int(index == 0)
         )
@@ -34,6 +36,8 @@ class BringUp(LinkSequence):
         late = {x: 10 + int(rng.integers(1, 400)) for x in ENDS}
         if index == 1:
             late["b"] = late["a"] + 2500
+        elif index >= 6:
+            late = self.deaf(item, index, rng)
         for x in ENDS:
             if index:
                 timed[x]["enable"] = [(late[x], 1)]
@@ -49,6 +53,29 @@ class BringUp(LinkSequence):
         item.info |= {"ends": dict.fromkeys(ENDS, (UP, 0)), "up_by": (7000 if index < 3 else 12000)}
         item.quiet = 1200
         return self.finish(item, rng)
+
+    def deaf(self, item: PhaseItem, index: int, rng: np.random.Generator) -> dict[str, int]:
+        """B8: faults of b until each end has given up; returns when the ends are enabled. The one that is to give up with
+        one direction on is the first: when the other one gave up, its signal would fall, which is another reason."""
+        f = spec()
+        link = item.info["link"]["a"]
+        first = link.retrain + int(rng.integers(10, 200))
+        every = f.cycles("link.init_interval")
+        # their INITs leave between each other, so that each ECHO, which leaves at once, is far from an INIT
+        apart = 3 * every + int(rng.integers(every))
+        way = f.cycles("latency.link.tx_out") + link.phy_tx + item.cfg["cable"]
+        heal = first + 2 * link.init_timeout
+        if index == 6:
+            item.info["fault"]["b"] = [(c, LOST) for c in range(1, heal)]
+            item.info["gave_up"] = "a"
+            return {"a": first, "b": first + apart}
+        apart += (link.phy_rx + way + 2 - apart - every // 2) % every  # a's ECHO half an interval behind its INIT
+        passes = first + apart + 1 + way  # a's first INIT, in the first cycle of INIT
+        item.info["fault"]["b"] = [
+            (c, LOST) for c in range(1, heal) if (c - passes + every // 4) % every < every // 2
+        ]
+        item.info["gave_up"] = "b"
+        return {"a": first + apart, "b": first}
 
 
 class Refusals(LinkSequence):
