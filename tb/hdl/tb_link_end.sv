@@ -131,6 +131,8 @@ module tb_link_end
   wire [DATA_W-1:0] s_data, m_data;
   wire [BB-1:0] s_keep, m_keep;
   wire [LANES*8-1:0] free_cells, m_credit;
+  // A core may go on freeing while the link is not up (docs/link.md, C1): nothing comes of it, so it is not recorded.
+  wire [LANES*8-1:0] freed = up ? free_cells : {LANES{8'd1}};
   wire [LANES-1:0] m_pause, over;
   wire [LANES*16-1:0] credits;
   wire [1:0] state;
@@ -162,7 +164,7 @@ module tb_link_end
       .m_axis_tkeep (m_keep),
       .m_axis_tlast (m_last),
       .m_axis_tuser (m_user),
-      .free_cells   (free_cells),
+      .free_cells   (freed),
       .m_credit     (m_credit),
       .s_pause      (s_pause),
       .m_pause      (m_pause),
