@@ -55,8 +55,8 @@ class BringUp(LinkSequence):
         return self.finish(item, rng)
 
     def deaf(self, item: PhaseItem, index: int, rng: np.random.Generator) -> dict[str, int]:
-        """B8: faults of b until each end has given up; returns when the ends are enabled. The one that is to give up with
-        one direction on is the first: when the other one gave up, its signal would fall, which is another reason."""
+        """B8: faults of b until each end has given up; returns when the ends are enabled. The one that is to give up
+        with one direction on is the first: when the other one gave up, its signal would fall, another reason."""
         f = spec()
         link = item.info["link"]["a"]
         first = link.retrain + int(rng.integers(10, 200))
@@ -71,9 +71,7 @@ class BringUp(LinkSequence):
             return {"a": first, "b": first + apart}
         apart += (link.phy_rx + way + 2 - apart - every // 2) % every  # a's ECHO half an interval behind its INIT
         passes = first + apart + 1 + way  # a's first INIT, in the first cycle of INIT
-        item.info["fault"]["b"] = [
-            (c, LOST) for c in range(1, heal) if (c - passes + every // 4) % every < every // 2
-        ]
+        item.info["fault"]["b"] = [(c, LOST) for c in range(1, heal) if (c - passes + every // 4) % every < every // 2]
         item.info["gave_up"] = "b"
         return {"a": first + apart, "b": first}
 
