@@ -104,7 +104,8 @@ def unseen(t: Trace, x: End, y: End, phase: PhaseRecords) -> int:
     if state[-1] != UP:
         off, back = np.append(off, at[-1]), np.append(back, phase.stats.cycles)
     hit = sum(max(0, int((begin <= e + 1).sum() - (end < s - 1).sum())) for s, e in zip(off, back, strict=True))
-    return int((gone & last).sum()) + hit
+    trained = len(x.event("retrain")) + len(y.event("retrain"))  # a frame of each may be on its way through an end
+    return int((gone & last).sum()) + hit + trained
 
 
 def held(x: End, y: End) -> Ints:
