@@ -8,6 +8,7 @@ spec/fabric.toml; every step of ``latency.sq`` is one cycle. Cycle by cycle whil
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from models.kernel import Beat, Component, Fifo, Kernel
 from models.protocol import SqCtx
@@ -28,7 +29,7 @@ class Sq(Component):
 
     ``wr`` carries :class:`Beat` with an :class:`SqWr` as side band; ``ar`` reads whose ID is their place in the
     reorder ring, answered by :meth:`r` in any order. ``aw_ready`` and ``w_ready`` are the ready signals. ``arms``
-    lists (cycle, page, 8 bytes) of each cycle with ``arm_valid``; ``changes`` (cycle, counters) at each change,
+    lists (cycle, page, 8 bytes) of each cycle with ``arm_valid``, ``on_arm`` is told of each; ``changes`` (cycle, counters) at each change,
     counters in the order of ``COUNTERS``. ``qps``, ``pages``, ``tags``: powers of two. Inputs of a cycle may be given
     before or after its tick.
     """
@@ -62,6 +63,7 @@ class Sq(Component):
         self._asks = False
         self._hint = 0
         self.arms: list[tuple[int, int, bytes]] = []
+        self.on_arm: Callable[[int, int, bytes], None] = lambda *_: None
         self.changes: list[tuple[int, tuple[int, ...]]] = [(0, (0,) * len(self.COUNTERS))]
         self._ticked = -1
         self._next = -1  # latest cycle asked for; asked for once
@@ -177,6 +179,7 @@ class Sq(Component):
                 self._counts.add(DOORBELLS)
         elif kind == ARM:
             self.arms.append((now + 1, piece.page, piece.data[ARM_AT : ARM_AT + 8]))
+            self.on_arm(*self.arms[-1])
         if bad:
             self._counts.add(REFUSED)
         if piece.owed:

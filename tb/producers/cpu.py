@@ -19,6 +19,7 @@ from random import Random
 from models import wqe
 from tb.producers.queue import INVALID, M16, Queue
 from tb.producers.requests import Request, cpu_request
+from tb.producers.ring import poll
 from tb.producers.steps import Atomic, Fence, Flush, Load, Program, Spend, Store
 
 CPU_STEPS = {
@@ -75,6 +76,7 @@ def post(job: CpuJob, requests: list[Request], rng: Random) -> Program:
     need = sum(r.blocks for r in requests)
     while index + need - (yield from consumed(job)) > queue.ring:
         if (yield Atomic("get", queue.name("error"))):
+            yield Atomic("set", lock, 0)
             return index
         yield Spend("poll")
     raw = b""
@@ -106,14 +108,17 @@ def post(job: CpuJob, requests: list[Request], rng: Random) -> Program:
 
 
 def consumed(job: CpuJob) -> Program:
-    """Index below which everything is completed, by the collapsed completion entry."""
+    """Index below which everything is completed, by the collapsed completion entry or by the entries of a ring."""
     queue, outstanding = job.queue, job.queue.outstanding
-    word = yield Load(queue.cqe + 60, 4)
-    counter, opcode = word >> 16, word >> 4 & 15
-    if opcode not in (0, INVALID):
-        yield Atomic("set", queue.name("error"), opcode)
-    while outstanding and (counter - outstanding[0]) & M16 < 1 << 15:
-        outstanding.popleft()
+    if queue.cq is not None:
+        if not queue.cq.served:
+            yield from poll(queue.cq, job.missing)
+    else:
+        word = yield Load(queue.cqe + 60, 4)
+        counter, opcode = word >> 16, word >> 4 & 15
+        if opcode not in (0, INVALID):
+            yield Atomic("set", queue.name("error"), opcode)
+        queue.completed(counter)
     return outstanding[0] if outstanding else (yield Atomic("get", queue.name("head"))) or queue.first
 
 

@@ -21,6 +21,7 @@ from tb.producers.machine import Machine
 from tb.producers.queue import Fault, Oracle, Queue, preset
 
 FIRST = 16  # cycle of the first table entry; the threads start behind the last one
+Ready = Callable[[str], Callable[[int], bool]]
 
 
 class Device(Protocol):
@@ -38,6 +39,17 @@ class Device(Protocol):
     def aw(self, now: int, ident: int, addr: int, beats: int) -> None: ...
     def w(self, now: int, data: bytes, strb: int, last: bool) -> None: ...
     def r(self, now: int, ident: int, data: bytes, resp: int) -> None: ...
+
+
+class Completer(Protocol):
+    """Writes completions in the transport's place: the golden model of block cq (tb/queue_pairs/join.py)."""
+
+    image: dict[int, bytes]
+
+    def connect(
+        self, machine: Machine, memory: Memory, sq: Any, queues: list[Queue], setting: Setting, ready: Ready, seed: int
+    ) -> tuple[Oracle, Transport]:
+        """Wire everything but the stores between ``sq``, ``memory`` and transport."""
 
 
 @dataclass
@@ -83,20 +95,35 @@ def poke_of(now: int, addr: int, data: bytes) -> Poke:
 
 def run(
     seed: int, queues: list[Queue], setting: Setting, start: Callable[[Machine, int, Random], None],
-    device: Callable[[Kernel], Device], entries: int = 256,
+    device: Callable[[Kernel], Device], entries: int = 256, completer: Completer | None = None,
 ) -> Outcome:  # fmt: skip
-    """One run. ``start`` (machine, first cycle, generator) starts the threads; ``device`` makes the model."""
+    """One run. ``start`` (machine, first cycle, generator) starts the threads; ``device`` makes the model; without a
+    ``completer`` the transport writes the collapsed entry of each queue itself."""
     kernel = Kernel()
     sq = device(kernel)
-    image = {q.cqe: preset(q) for q in queues}
+    image = {q.cqe: preset(q) for q in queues if q.cq is None}
+    if completer is not None:
+        image |= completer.image
     for queue in queues:
         at = queue.record % LINE
         image[queue.record - at] = (bytes(at + 4) + (queue.first & 0xFFFF).to_bytes(4, "big")).ljust(LINE, b"\0")
     memory = Memory(kernel, "mem", setting.timing, setting.windows, image, any_order=setting.any_order)
     machine = Machine(kernel, seed, setting.limit)
     path = Path(kernel, sq, setting.path)
-    oracle = Oracle(queues)
-    transport = Transport(machine, queues, oracle, Random(seed ^ 0x5EED), setting.complete)
+
+    def ready(name: str) -> Callable[[int], bool]:
+        pattern = setting.ready.get(name)
+        return (lambda _: True) if pattern is None else (lambda c: bool(pattern[c % len(pattern)]))
+
+    if completer is not None:
+        oracle, transport = completer.connect(machine, memory, sq, queues, setting, ready, seed)
+    else:
+        oracle = Oracle(queues)
+        transport = Transport(machine, queues, oracle, Random(seed ^ 0x5EED), setting.complete)
+        Sink(kernel, "ar", sq.ar, ready("ar"))
+        sq.ar.on_pop = lambda now, read: memory.ar(now, read.id, read.addr, 1)
+        Sink(kernel, "r", memory.r)
+        memory.r.on_pop = lambda now, beat: sq.r(now, beat.id, beat.data, beat.resp)
     machine.on_uar = path.leave
     pokes: list[Poke] = []
     for addr, data in image.items():
@@ -118,15 +145,7 @@ def run(
     machine.system.on_write = write
     transport.on_fault = stop
 
-    def ready(name: str) -> Callable[[int], bool]:
-        pattern = setting.ready.get(name)
-        return (lambda _: True) if pattern is None else (lambda c: bool(pattern[c % len(pattern)]))
-
     Sink(kernel, "b", sq.b, ready("b"))
-    Sink(kernel, "ar", sq.ar, ready("ar"))
-    sq.ar.on_pop = lambda now, read: memory.ar(now, read.id, read.addr, 1)
-    Sink(kernel, "r", memory.r)
-    memory.r.on_pop = lambda now, beat: sq.r(now, beat.id, beat.data, beat.resp)
     Sink(kernel, "wr", sq.wr, ready("wr"))
     sq.wr.on_pop = transport.take
     ctx = [(FIRST + i, q.qpn % entries, q.ctx()) for i, q in enumerate(queues)]

@@ -45,9 +45,13 @@ class System:
 
     def write(self, now: int, addr: int, data: bytes) -> None:
         """``data`` within one line, visible from ``now`` on."""
+        self.see(addr, data)
+        self.on_write(now, addr, data)
+
+    def see(self, addr: int, data: bytes) -> None:
+        """What the device itself wrote is visible from now on; nobody is told."""
         line = self._lines.setdefault(line_of(addr), bytearray(LINE))
         line[addr % LINE : addr % LINE + len(data)] = data
-        self.on_write(now, addr, data)
 
     def read(self, addr: int, size: int) -> bytearray:
         """Bytes within one line."""

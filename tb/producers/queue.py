@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from models.protocol import SqCtx, SqWr
 from tb.producers.machine import UAR_BASE
 from tb.producers.requests import Request
+
+if TYPE_CHECKING:
+    from tb.producers.ring import RingCq
 
 M16 = 0xFFFF
 PAGE = 4096
@@ -23,7 +27,8 @@ INVALID = 15  # opcode of a completion entry that was not written yet
 
 @dataclass
 class Queue:
-    """Addresses and sizes; ``first``: first index, 0 or more, in blocks; ``batch``: a GPU rings at its borders."""
+    """Addresses and sizes; ``first``: first index, 0 or more, in blocks; ``batch``: a GPU rings at its borders; ``cq``:
+    its completions come to this ring, not to the collapsed entry at ``cqe``."""
 
     qpn: int
     page: int
@@ -37,6 +42,7 @@ class Queue:
     posted: dict[int, list[Request]] = field(default_factory=dict)  # by index
     outstanding: deque[int] = field(default_factory=deque)  # first blocks of what CPU cores posted and saw no end of
     turns: int = 0  # halves of its BlueFlame register that a CPU has used
+    cq: RingCq | None = None
 
     @property
     def ring(self) -> int:
@@ -61,6 +67,11 @@ class Queue:
             enable=1, qpn=self.qpn, page=self.page, weight=self.weight, sq_base=self.base, sq_log=self.log,
             dbr_addr=self.record, pi0=self.first & M16,
         )  # fmt: skip
+
+    def completed(self, counter: int) -> None:
+        """A CPU saw the completion of the WQE at ``counter`` (16 bits), and so of those before."""
+        while self.outstanding and (counter - self.outstanding[0]) & M16 < 1 << 15:
+            self.outstanding.popleft()
 
     def post(self, index: int, request: Request) -> bytes:
         """A producer claims ``index`` for ``request``; gives the WQE."""
