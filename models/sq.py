@@ -29,9 +29,9 @@ class Sq(Component):
 
     ``wr`` carries :class:`Beat` with an :class:`SqWr` as side band; ``ar`` reads whose ID is their place in the
     reorder ring, answered by :meth:`r` in any order. ``aw_ready`` and ``w_ready`` are the ready signals. ``arms``
-    lists (cycle, page, 8 bytes) of each cycle with ``arm_valid``, ``on_arm`` is told of each; ``changes`` (cycle, counters) at each change,
-    counters in the order of ``COUNTERS``. ``qps``, ``pages``, ``tags``: powers of two. Inputs of a cycle may be given
-    before or after its tick.
+    lists (cycle, page, 8 bytes) of each cycle with ``arm_valid``, ``on_arm`` is told of each; ``changes`` (cycle,
+    counters) at each change, counters in the order of ``COUNTERS``. ``qps``, ``pages``, ``tags``: powers of two.
+    Inputs of a cycle may be given before or after its tick.
     """
 
     COUNTERS = ("doorbells", "blueflame", "refused", "torn", "fetched", "discarded", "record_behind", "halted")

@@ -231,9 +231,9 @@ class Scenario:
         return int(self.rng.integers(4)) << 60 | int(so) << 56 | (ci & M24) << 32 | c.cqn
 
     def free_arm(self, at: int) -> int:
-        """The first cycle from ``at`` on without an arm; it is taken."""
+        """The first cycle from ``at`` on without an arm beside it (E2, rule of use); it is taken."""
         at = max(1, at)
-        while at in self._arm_at:
+        while self._arm_at & {at - 1, at, at + 1}:
             at += 1
         self._arm_at.add(at)
         return at

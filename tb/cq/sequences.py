@@ -255,7 +255,7 @@ class Events(PhaseSequence):
 
 
 class ArmStorm(PhaseSequence):
-    """An arm every cycle for a while: arms cannot wait, so B and visits do; nothing is lost."""
+    """An arm every other cycle for a while: arms cannot wait, so B and visits do; nothing is lost."""
 
     phases = 2
 

@@ -88,7 +88,8 @@ def post(job: CpuJob, requests: list[Request], rng: Random) -> Program:
         index += request.blocks
     if "cpu_record_barrier" not in missing:
         yield Fence()
-    yield Store(queue.record + 4, (index & M16).to_bytes(4, "big"))
+    published = index + sum(r.beyond for r in requests)
+    yield Store(queue.record + 4, (published & M16).to_bytes(4, "big"))
     if "cpu_doorbell_barrier" not in missing:
         yield Fence()
     half = queue.uar(0x800 + 2 * HALF * job.register + HALF * (queue.turns & 1))

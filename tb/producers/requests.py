@@ -20,7 +20,7 @@ LKEY_RESERVED = 0x100
 @dataclass(frozen=True)
 class Request:
     """``pointers``: (bytes, local key, address); ``inline``: data in the WQE, None without; ``meant``: what was asked
-    for, when a proxy may have got it wrong."""
+    for, when a proxy may have got it wrong; ``beyond``: blocks that its poster publishes too many."""
 
     opcode: int
     raddr: int = 0
@@ -32,6 +32,7 @@ class Request:
     compare: int = 0
     signaled: bool = True
     meant: Request | None = None
+    beyond: int = 0
 
     @property
     def _body(self) -> bytes:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of CPU cores that consume completion rings: poll, doorbell record, arm, wait for the event.
 
-Order (rdma-core providers/mlx5, cq.c): under the queue's lock, owner bit, then the entry, consumer index; after the last
-one the doorbell record. To sleep: arm with the consumer index (doorbell record's second word, barrier, the 8 bytes at
-the UAR page's offset 0x20, flush), poll once more (ibv_req_notify_cq: an entry may have come in between), wait for the
-event. ``missing`` names the steps that are taken out for a litmus run (:data:`RING_STEPS`).
+Order (rdma-core providers/mlx5, cq.c): under the queue's lock, owner bit, then the entry, consumer index; after the
+last one the doorbell record. To sleep: arm with the consumer index (doorbell record's second word, barrier, the 8 bytes
+at the UAR page's offset 0x20, flush), poll once more (ibv_req_notify_cq: an entry may have come in between), wait for
+the event. ``missing`` names the steps that are taken out for a litmus run (:data:`RING_STEPS`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ RING_STEPS = {
 }
 M24 = 0xFFFFFF
 ARM = 0x20  # offset of the arm register in a UAR page
-SOLICITED = 1 << 24
 MOST = 16  # entries a poll
 
 
@@ -43,7 +42,6 @@ class RingCq:
     served: bool = False
     queues: dict[int, Queue] = field(default_factory=dict)
     ci: int = 0
-    sequence: int = 0
     seen: int = 0
     arms: int = 0
     empty_after_arm: int = 0
@@ -88,13 +86,12 @@ def poll(cq: RingCq, missing: frozenset[str] = frozenset()) -> Program:
     return len(got)
 
 
-def arm(cq: RingCq, missing: frozenset[str] = frozenset(), solicited: bool = False) -> Program:
+def arm(cq: RingCq, missing: frozenset[str] = frozenset()) -> Program:
     """Ask for an event at the first entry from the consumer index on."""
     index = cq.ci
     if "arm_index" in missing:
         index += sum(len(q.outstanding) for q in cq.queues.values()) + 1
-    word = (cq.sequence & 3) << 28 | SOLICITED * solicited | index & M24
-    cq.sequence += 1
+    word = (cq.arms & 3) << 28 | index & M24
     cq.arms += 1
     yield Store(cq.record + 4, word.to_bytes(4, "big"))
     yield Fence()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bench of both blocks: a run of the producers as a phase, and what models and memory say of it from the stimulus alone.
+"""Bench of both blocks: a run of the producers as a phase, and what models and memory say of it from stimulus alone.
 
 Chained here: the judgement of block sq's bench and of its replays, what block cq's bench says of data, collapsed queues
 and events, and the oracle of the join.
@@ -201,6 +201,12 @@ def _events(phase: PhaseRecords, played: Played) -> list[str]:
     return lines
 
 
+def halts_of(phase: PhaseRecords, played: Played) -> dict[int, int]:
+    """Index at which a wrong doorbell record halted a queue, by qpn."""
+    works = (SqWr.unpack(f.side) for f in frames_from_beats(phase.beats["m_wr"], sq_ports.WR))
+    return {w.qpn: w.wqe_index for w in works if w.error and played.planted.get(w.qpn) == "record"}
+
+
 def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """Complaints about the phase."""
     played: Played = phase.item.info["played"]
@@ -210,7 +216,8 @@ def check(ctx: RunContext, phase: PhaseRecords) -> list[str]:
     if not played.outcome.stopped:
         lines += cq_checks.events(phase)
         done = played.completions
-        lines += judge(played.outcome.queues, done.homes, played.ctxs, entries_of(phase), played.landed)
+        found, halts = entries_of(phase), halts_of(phase, played)
+        lines += judge(played.outcome.queues, done.homes, played.ctxs, found, played.landed, halts)
     return lines
 
 

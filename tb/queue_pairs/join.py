@@ -144,7 +144,7 @@ class Landed(NamedTuple):
     """Data that the transport wrote for a work request: visible from ``cycle`` on."""
 
     qpn: int
-    index: int
+    counter: int
     cycle: int
     addr: int
     data: bytes

@@ -14,7 +14,7 @@ from typing import Any
 
 from models.cq_engine import Arm, Cq
 from models.kernel import Kernel
-from tb.queue_pairs.scenes import Played, Scene, Shape, play
+from tb.queue_pairs.scenes import DEFAULT, Played, Scene, Shape, play
 
 M24 = 0xFFFFFF
 
@@ -61,7 +61,8 @@ LITMUS = (
     ),
     Litmus("arm_index", "arm_index", _EVENTS, 20, HUNG, "entries before the index in the arm wake nobody"),
     Litmus(
-        "cq_record", "cq_record", _ROUND, 3, frozenset({"overrun"}), "the device counts a ring's entries and no end of them",
+        "cq_record", "cq_record", _ROUND, 3, frozenset({"overrun"}),
+        "the device counts a ring's entries and sees none of them consumed",
     ),
 )  # fmt: skip
 
@@ -78,7 +79,7 @@ def hangs(scene: Scene, seed: int, shape: Shape, model: Callable[[Kernel], Cq] |
     return any(f.kind in HUNG for f in play(scene, seed, shape, model).outcome.faults)
 
 
-def find(litmus: Litmus, shape: Shape = Shape(), first: int = 0) -> tuple[int, Played] | None:
+def find(litmus: Litmus, shape: Shape = DEFAULT, first: int = 0) -> tuple[int, Played] | None:
     """The first seed whose run shows what is to be seen; None when there is none within ``litmus.seeds``."""
     for seed in range(first, first + litmus.seeds):
         played = play(litmus.broken, seed, shape)

@@ -8,16 +8,16 @@ queue pair, in the order of that queue pair; after an error there is nothing of 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from models import cqe
-from models.protocol import CQE, CqCtx, SqWr
+from models.protocol import CQE, CQE_SYN, CqCtx, SqWr
 from tb.cq.consumer import RingReader
-from tb.producers.queue import Fault, Oracle, Queue
+from tb.producers.queue import Oracle, Queue
 from tb.producers.requests import Request
 from tb.sq.wqes import bad
 
@@ -64,9 +64,9 @@ def broken(seed: int, fault: str, most: int) -> Broken:
     return next(b for b in (Broken(0, fault=fault, seed=seed + i) for i in range(1000)) if b.blocks <= most)
 
 
-def fits(fault: str) -> bool:
-    """Whether a GPU thread can post such a WQE, which has one block."""
-    return fault not in ("more than four blocks", "one byte too long", "too long, reserved key", "inline behind a pointer")
+def halted(qpn: int, index: int) -> SqWr:
+    """The error that comes of a doorbell record which shows more than a ring ahead of ``index``, the next in turn."""
+    return SqWr(qpn=qpn, opcode=0, wqe_index=index & M16, error=CQE_SYN.LOC_QP_OP)
 
 
 class JoinOracle(Oracle):
@@ -82,6 +82,11 @@ class JoinOracle(Oracle):
             return
         if wr.error and wr.qpn in self._queues:
             index = self._next[wr.qpn]
+            halts = any(r.beyond for rs in self._queues[wr.qpn].posted.values() for r in rs)
+            if halts and (wr, data) == (halted(wr.qpn, index), b""):
+                self.handed += 1
+                self.ended[wr.qpn] = index
+                return
             for request in self._queues[wr.qpn].posted.get(index, []):
                 if isinstance(request, Broken) and request.expected(index, wr.qpn) == (wr, data):
                     self.handed += 1
@@ -107,11 +112,16 @@ class JoinOracle(Oracle):
 Entry = tuple[int, cqe.Cqe]  # cycle in which it is visible, entry
 
 
-def expected(queue: Queue) -> list[tuple[int, int, int, int]]:
-    """(wqe_counter, opcode, send opcode, syndrome) of each entry that is due for what was posted to ``queue``."""
+def expected(queue: Queue, halt: int | None = None) -> list[tuple[int, int, int, int]]:
+    """(wqe_counter, opcode, send opcode, syndrome) of each entry that is due for what was posted to ``queue``;
+    ``halt``: index (16 bits) at which a wrong doorbell record halted it."""
     due = []
     for index in sorted(queue.posted):
         request = queue.posted[index][0]
+        if index & M16 == halt:
+            wr = halted(queue.qpn, index)
+            due.append((halt, int(CQE.REQ_ERR), wr.opcode, wr.error))
+            break
         wr, _ = request.expected(index, queue.qpn)
         if wr.error:
             due.append((index & M16, int(CQE.REQ_ERR), wr.opcode, wr.error))
@@ -149,9 +159,10 @@ def entries(writes: Iterable[tuple[int, int, bytes]], ctxs: list[CqCtx]) -> tupl
 
 def judge(
     queues: list[Queue], homes: dict[int, int], ctxs: list[CqCtx], writes: Iterable[tuple[int, int, bytes]],
-    landed: Iterable[tuple[int, int, int, int, bytes]],
+    landed: Iterable[tuple[int, int, int, int, bytes]], halts: Mapping[int, int],
 ) -> list[str]:  # fmt: skip
-    """Complaints. ``landed``: (qpn, index, cycle of visibility, address, data) of the transport's data."""
+    """Complaints. ``landed``: (qpn, index, cycle of visibility, address, data) of the transport's data; ``halts``:
+    index at which a wrong doorbell record halted a queue, by qpn."""
     found, lines = entries(writes, ctxs)
     there = {(qpn, index): cycle for qpn, index, cycle, _, _ in landed}
     by_queue: dict[int, list[tuple[int, int, cqe.Cqe]]] = defaultdict(list)
@@ -160,21 +171,27 @@ def judge(
             by_queue[entry.qpn].append((cqn, visible, entry))
     lines += [f"queue {n:#x}: an entry of a queue that does not exist" for n in set(by_queue) - set(homes)]
     for queue in queues:
-        mine, due = by_queue[queue.qpn], expected(queue)
+        mine, due = by_queue[queue.qpn], expected(queue, halts.get(queue.qpn))
         lines += [
             f"queue {queue.qpn:#x}: entry in completion queue {cqn:#x}, due in {homes[queue.qpn]:#x}"
             for cqn, _, _ in mine if cqn != homes[queue.qpn]
         ]  # fmt: skip
         have = [(e.wqe_counter, e.opcode, e.send_opcode, e.syndrome) for _, _, e in mine]
         if have != due:
-            wrong = next((i for i, (a, b) in enumerate(zip(have, due, strict=False)) if a != b), min(len(have), len(due)))
+            wrong = next(
+                (i for i, (a, b) in enumerate(zip(have, due, strict=False)) if a != b), min(len(have), len(due))
+            )
             a, b = (str(x[wrong]) if wrong < len(x) else "nothing" for x in (have, due))
             lines.append(
                 f"queue {queue.qpn:#x}: entry {wrong} of {len(due)} ({len(have)} came): {a}, due {b} "
                 "(counter, opcode, send opcode, syndrome)"
             )
-        for _, visible, entry in mine:
-            data = there.get((queue.qpn, entry.wqe_counter))
-            if data is not None and data > visible:
-                lines.append(f"queue {queue.qpn:#x}: {entry.wqe_counter:#x} completed at {visible}, its data came at {data}")
+        latest, upto = 0, {}  # by index: when the last data up to that request were there
+        for index in sorted(queue.posted):
+            latest = max(latest, there.get((queue.qpn, index & M16), 0))
+            upto[index & M16] = latest
+        lines += [
+            f"queue {queue.qpn:#x}: {e.wqe_counter:#x} completed at {at}, data up to it came at {upto[e.wqe_counter]}"
+            for _, at, e in mine if upto.get(e.wqe_counter, 0) > at
+        ]  # fmt: skip
     return lines

@@ -16,7 +16,7 @@ from tb.producers import cpu, gpu, ring
 from tb.producers.loop import Outcome, Setting, run
 from tb.producers.machine import Core, Gpu, Machine
 from tb.producers.queue import Queue
-from tb.producers.requests import Request, cpu_request
+from tb.producers.requests import Request, cpu_request, gpu_request
 from tb.producers.ring import RingCq
 from tb.producers.scenes import MAILBOXES
 from tb.producers.steps import Atomic, Program
@@ -40,10 +40,14 @@ class Scene:
       ``host``: these are in host memory.
     - CPU: ``cores`` queues, a core each with ``doorbells`` posts; their completion rings are one each, one for two, or
       one for all (``sharing``). ``served``: a core of its own consumes them (with ``sleeps`` by events), one for each
-      ring or (``together``) one for all; else posters poll. ``far``: the queues' memory is the GPU's; ``near``: all rings
-      are armed by one page.
+      ring or (``together``) one for all; else posters poll. ``far``: the queues' memory is the GPU's; ``near``: all
+      rings are armed by one page.
     - Proxy: ``askers`` GPU threads, served by a core with one more queue that polls a ring of its own.
-    - ``broken``: so many queues have a malformed WQE, ``fault`` (empty: any). ``strays``: arms by a foreign page.
+    - ``broken``: so many queues have a malformed WQE; ``faults``: these, on as many queues.
+    - ``strays``: arms by a foreign page.
+    - ``halts``: so many cores end with a doorbell record that shows more than a ring ahead.
+    - ``plain``: posts of one WRITE of one block that asks for its completion; ``timing``: of the memory, in place of
+      ``read`` and ``write`` (cycles, jitter).
     - The rest: as in tb.producers.scenes. ``ready``: patterns by port of the bench.
     """
 
@@ -63,8 +67,12 @@ class Scene:
     askers: int = 0
     asks: int = 3
     broken: int = 0
-    fault: str = ""
+    faults: tuple[str, ...] = ()
     strays: int = 0
+    halts: int = 0
+    plain: bool = False
+    timing: MemoryTiming | None = None
+    split: float = 0.5
     log: int = 4
     blueflame: float = 0.5
     haste: float = 8.0
@@ -82,7 +90,8 @@ class Scene:
 
 @dataclass
 class Played:
-    """A run: its outcome, what completed it, the completion queues. ``planted``: fault by qpn."""
+    """A run: its outcome, what completed it, the completion queues. ``planted``: fault by qpn ("record" of those that
+    halt)."""
 
     scene: Scene
     outcome: Outcome
@@ -114,6 +123,9 @@ class Shape:
         return Cq(kernel, "cq", self.cqs)
 
 
+DEFAULT = Shape()
+
+
 class _Maker:
     """Puts a scene together."""
 
@@ -135,8 +147,12 @@ class _Maker:
             self._ring(cpu_queues[i : i + size], scene.served)
         if scene.askers:
             self._ring(self.queues[-1:], False)
-        victims = rng.sample(self.queues[: scene.gpu + scene.cores], min(scene.broken, scene.gpu + scene.cores))
-        self.planted = {q.qpn: self._fault(q) for q in victims}
+        cores = cpu_queues[len(cpu_queues) - scene.halts :]
+        self.halting = {q.qpn for q in cores}
+        whole = scene.gpu + scene.cores - scene.halts
+        victims = rng.sample(self.queues[:whole], min(len(scene.faults) or scene.broken, whole))
+        given = scene.faults or [self._fault(q) for q in victims]
+        self.planted = {q.qpn: fault for q, fault in zip(victims, given, strict=False)}
         self._landing = 0
 
     @property
@@ -197,8 +213,6 @@ class _Maker:
             self.homes[queue.qpn] = cqn
 
     def _fault(self, queue: Queue) -> str:
-        if self.scene.fault:
-            return self.scene.fault
         return self.rng.choice([f for f in FAULTS if queue.cq is not None or f not in CPU_ONLY])
 
     # -- requests -----------------------------------------------------------------------------------------------
@@ -227,12 +241,15 @@ class _Maker:
     def cpu_job(self, queue: Queue) -> cpu.CpuJob:
         """Posts of a core: of a list the last request asks for its completion, the others may."""
         scene, rng = self.scene, self.rng
+        if scene.plain:
+            posts = [[cpu_request(rng, 1, raddr=rng.randrange(1 << 64))] for _ in range(scene.doorbells)]
+            return cpu.CpuJob(queue, posts, scene.blueflame)
         job = cpu.random_cpu_job(rng, queue, scene.doorbells, scene.missing, scene.blueflame, lists=scene.lists)
         if scene.log < 4:
             job = cpu.random_cpu_job(rng, queue, scene.doorbells, scene.missing, scene.blueflame, (1, 2), (1, 2))
         for i, requests in enumerate(job.requests):
             if rng.random() < 0.3:
-                requests[-1] = gpu.gpu_request(rng)
+                requests[-1] = gpu_request(rng)
             told = [replace(r, signaled=rng.random() < 0.5) for r in requests[:-1]] + requests[-1:]
             job.requests[i] = [self.placed(queue, r) for r in told]
         if queue.qpn in self.planted:
@@ -240,6 +257,8 @@ class _Maker:
             bad = self._broken(queue, min(CPU_BLOCKS, queue.ring // 2))
             # what cannot be in a store is followed by another one, whose head is the doorbell
             job.requests[at] = [bad, cpu_request(rng, 1)] if bad.fault in RING_ONLY else [bad]
+        if queue.qpn in self.halting:  # two WQEs, so that no store carries one
+            job.requests.append([cpu_request(rng, 1), replace(cpu_request(rng, 1), beyond=queue.ring + 1)])
         return job
 
     def _broken(self, queue: Queue, most: int) -> Broken:
@@ -275,7 +294,7 @@ class _Maker:
 
     def _core(self, machine: Machine) -> Core:
         scene = self.scene
-        return Core(machine, scene.haste, stay=scene.stay, stalls=scene.stalls)
+        return Core(machine, scene.haste, not scene.plain, scene.stay, scene.stalls, scene.split)
 
     def _proxy(self, machine: Machine, first: int, whole: Gpu) -> None:
         scene, rng = self.scene, self.rng
@@ -302,7 +321,7 @@ def _poster(program: Program, told: RingCq) -> Program:
 
 
 def play(
-    scene: Scene, seed: int, shape: Shape = Shape(), model: Callable[[Kernel], Cq] | None = None
+    scene: Scene, seed: int, shape: Shape = DEFAULT, model: Callable[[Kernel], Cq] | None = None
 ) -> Played:  # fmt: skip
     """Run ``scene`` once; ``model``: another model of the completion queues."""
     rng = Random(seed)
@@ -311,9 +330,10 @@ def play(
         rd_latency=scene.read[0], rd_jitter=scene.read[1], wr_visible=max(1, scene.write[0] // 2),
         wr_resp=scene.write[0], wr_jitter=scene.write[1],
     )  # fmt: skip
+    timing = scene.timing or MemoryTiming(window, window, seed=rng.randrange(1, 1 << 32))
     ports = {"m_wr": "wr", "mem_ar": "ar", "uar_b": "b"}
     setting = Setting(
-        timing=MemoryTiming(window, window, seed=rng.randrange(1, 1 << 32)), windows=WINDOWS, path=scene.path,
+        timing=timing, windows=WINDOWS, path=scene.path,
         complete=scene.complete, limit=scene.limit,
         ready={ports[p]: bits for p, bits in scene.ready.items() if p in ports},
     )  # fmt: skip
@@ -321,4 +341,5 @@ def play(
         made.ctxs, made.homes, made.rings, model or shape.cq, {p: b for p, b in scene.ready.items() if p not in ports}
     )
     outcome = run(seed, made.queues, setting, made.start, shape.sq, shape.qps, completions)
-    return Played(scene, outcome, completions, [c for _, c in made.ctxs], made.planted)
+    planted = made.planted | dict.fromkeys(made.halting, "record")
+    return Played(scene, outcome, completions, [c for _, c in made.ctxs], planted)

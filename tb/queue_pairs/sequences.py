@@ -11,20 +11,12 @@ from tb.common.phase import stalls
 from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.queue_pairs.env import item_of, shape_of
 from tb.queue_pairs.litmus import HARMLESS, LITMUS, find
-from tb.queue_pairs.scenes import Played, Scene, play
+from tb.queue_pairs.names import SCENES
+from tb.queue_pairs.scenes import Played, Scene, Shape, play
 from tb.sq.wqes import FAULTS
 
 PORTS = ("m_wr", "mem_ar", "uar_b", "mem_aw", "mem_w", "m_ev")
-SCENES = {
-    "a queue each": Scene(gpu=2, cores=3),
-    "one for all": Scene(gpu=0, cores=6, sharing="all", strays=4),
-    "one for two, polled": Scene(gpu=1, cores=4, sharing="pairs", served=False),
-    "rings that wrap": Scene(gpu=0, cores=3, doorbells=24, log=3, haste=4, together=True),
-    "GPU threads, queues in host memory": Scene(gpu=3, cores=0, threads=12, host=True, log=3),
-    "proxy": Scene(gpu=0, cores=1, askers=6, far=True),
-    "errors": Scene(gpu=3, cores=6, doorbells=4, broken=7, sharing="pairs"),
-    "errors on one for all": Scene(gpu=1, cores=6, doorbells=4, broken=5, sharing="all", served=False, far=True),
-}
+EACH = 7  # faults a phase
 SMOKE = Scene(gpu=1, threads=3, messages=1, cores=2, doorbells=2, broken=1, strays=1, limit=20_000)
 
 
@@ -39,9 +31,14 @@ class JoinSequence(PhaseSequence):
                 await self.start_item(item)
                 await self.finish_item(item)
 
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the design."""
+        return shape_of(self.ctx)
+
     def run(self, scene: Scene, rng: np.random.Generator) -> Played:
         """One run, its seed drawn."""
-        return play(scene, int(rng.integers(1 << 30)), shape_of(self.ctx))
+        return play(scene, int(rng.integers(1 << 30)), self.shape)
 
 
 class Smoke(JoinSequence):
@@ -72,13 +69,13 @@ class Scenes(JoinSequence):
 
 
 class Errors(JoinSequence):
-    """Each kind of malformed WQE, on GPU and CPU queues."""
+    """Each kind of malformed WQE, on a CPU's queue of its own; one more queue of each phase goes on."""
 
-    phases = len(FAULTS)
+    phases = -(-len(FAULTS) // EACH)
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        fault = list(FAULTS)[index]
-        scene = Scene(gpu=0, cores=2, doorbells=3, sharing="all", broken=1, fault=fault)
+        faults = tuple(FAULTS)[EACH * index : EACH * (index + 1)]
+        scene = Scene(gpu=0, cores=1 + len(faults), doorbells=3, sharing="all", faults=faults)
         return item_of(f"error{index}", self.run(scene, rng), shows="each error")
 
 
@@ -92,7 +89,7 @@ class LitmusRuns(JoinSequence):
         litmus = (LITMUS + HARMLESS)[index // 2]
         if index % 2:
             return item_of(f"litmus_{litmus.name}_kept", self.run(litmus.scene, rng), shows="kept")
-        found = find(litmus, shape_of(self.ctx), int(rng.integers(1 << 20)))
+        found = find(litmus, self.shape, int(rng.integers(1 << 20)))
         if found is None:
             raise RuntimeError(f"{litmus.name}: not seen within {litmus.seeds} seeds on the model; due: {litmus.why}")
         return item_of(f"litmus_{litmus.name}_{found[0]}", found[1], litmus.kinds, shows=litmus.name)

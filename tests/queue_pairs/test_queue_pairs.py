@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyuvm
 
-from tb.common.uvm import PhaseTest
+from tb.common.run import RunContext
+from tb.common.uvm import PhaseRecords, PhaseTest
 from tb.queue_pairs import sequences as q
-from tb.queue_pairs.env import PLAN
+from tb.queue_pairs.env import PLAN, check
+from tb.queue_pairs.figures import Latency, check_latency, observe_latency
 
 
 class JoinTest(PhaseTest):
@@ -42,3 +46,16 @@ class litmus(JoinTest):
     """A step of the consumers' order left out: the fault is seen."""
 
     sequences = (q.LitmusRuns,)
+
+
+def check_all(ctx: RunContext, phase: PhaseRecords) -> list[str]:
+    """The bench's and the tables' judgement."""
+    return [*check(ctx, phase), *check_latency(ctx, phase)]
+
+
+@pyuvm.test()
+class latency(JoinTest):
+    """Store to completion entry: BlueFlame and doorbell, queues in host and GPU memory."""
+
+    plan = replace(PLAN, check=check_all, observe=observe_latency)
+    sequences = (Latency,)
