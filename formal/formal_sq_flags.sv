@@ -30,13 +30,14 @@ module formal_sq_flags #(
     input wire                   e_idle,     /// the last item under way, nothing unfinished
     input wire [$clog2(QPS)-1:0] d_qp,       /// queue in D2
     input wire                   d_halt,     /// it halts
-    input wire                   d_takes     /// its taken index moves
+    input wire                   d_takes,    /// its taken index moves
+    input wire                   d_even      /// turns done = turns begun
 );
 
   localparam int QW = $clog2(QPS);
   /* verilator lint_off UNUSEDSIGNAL */  // the proof looks at some of the outputs
   wire p_ring, p_direct, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push, t0_virgin, t0_ours, t0_fresh, t0_recpend;
-  wire t1_begin, t1_void, t1_record, t1_err, t2_push, d_err, e_push;
+  wire t1_begin, t1_void, t1_record, t1_err, t2_stays, t2_push, d_err, e_push, ctx_idle;
   /* verilator lint_on UNUSEDSIGNAL */
   sq_flags #(.QPS(QPS)) dut (.*);
 
@@ -83,7 +84,7 @@ module formal_sq_flags #(
     // blocks that were published and not asked for are not taken yet
     assume (!(e_idle && e_further && e_record));
     // C2
-    if (ctx_we) assume ((!dut.busy[ctx_addr] || dut.err[ctx_addr]) && !dut.queued[ctx_addr]);
+    if (ctx_we) assume (dut.idle && !dut.queued[ctx_addr]);
     if (ctx_we && p_store) assume (p_qp != ctx_addr);
     if (ctx_we && (d_halt || d_takes)) assume (d_qp != ctx_addr);
     if (ctx_we && (e_record || e_idle)) assume (e_qp != ctx_addr);

@@ -28,7 +28,7 @@ module formal_sq_judge #(
   import sq_pkg::*;
   localparam int QW = $clog2(QPS);
   /* verilator lint_off UNUSEDSIGNAL */  // the proof looks at some of the outputs
-  wire go, e_record, e_further, e_idle, d_halt, d_takes, w_valid, w_error;
+  wire go, e_record, e_further, e_idle, d_halt, d_takes, d_even, w_valid, w_error;
   wire [QW-1:0] i_qp, d_qp, e_qp;
   wire [15:0] l_taken, t1_taken, t1_pub, w_index;
   wire [23:0] w_qpn;

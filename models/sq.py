@@ -30,8 +30,9 @@ class Sq(Component):
     ``wr`` carries :class:`Beat` with an :class:`SqWr` as side band; ``ar`` reads whose ID is their place in the
     reorder ring, answered by :meth:`r` in any order. ``aw_ready`` and ``w_ready`` are the ready signals. ``arms``
     lists (cycle, page, 8 bytes) of each cycle with ``arm_valid``, ``on_arm`` is told of each; ``changes`` (cycle,
-    counters) at each change, counters in the order of ``COUNTERS``. ``qps``, ``pages``, ``tags``: powers of two.
-    Inputs of a cycle may be given before or after its tick.
+    counters) at each change, counters in the order of ``COUNTERS``. ``idles``: (cycle, value) at each change of
+    ``ctx_idle``, for the entries that :meth:`watch` names. ``qps``, ``pages``, ``tags``: powers of two. Inputs of a
+    cycle may be given before or after its tick.
     """
 
     COUNTERS = ("doorbells", "blueflame", "refused", "torn", "fetched", "discarded", "record_behind", "halted")
@@ -65,6 +66,9 @@ class Sq(Component):
         self.arms: list[tuple[int, int, bytes]] = []
         self.on_arm: Callable[[int, int, bytes], None] = lambda *_: None
         self.changes: list[tuple[int, tuple[int, ...]]] = [(0, (0,) * len(self.COUNTERS))]
+        self.idles: list[tuple[int, bool]] = [(0, True)]
+        self._watched: deque[tuple[int, int | None]] = deque()  # cycle from which on ctx_addr is this entry
+        self._eye: Queue | None = None
         self._ticked = -1
         self._next = -1  # latest cycle asked for; asked for once
         self._alarm = -1  # cycle at which a slot's time is over, asked for once
@@ -76,6 +80,13 @@ class Sq(Component):
         if not 0 <= entry < len(self._table):
             raise ValueError(f"{self.name}: entry {entry}; allowed: 0..{len(self._table) - 1}")
         self._writes.append((now, entry, ctx))
+
+    def watch(self, changes: list[tuple[int, int | None]]) -> None:
+        """``ctx_addr`` while nothing is written: (cycle, entry), each from its cycle on; for :attr:`idles` (C5). None:
+        nobody looks, which counts as idle."""
+        for cycle, entry in changes:
+            self._watched.append((cycle, entry))
+            super().wake(cycle)
 
     def aw_ready(self, now: int) -> bool:
         """Value of ``s_uar_awready`` at ``now``."""
@@ -125,6 +136,8 @@ class Sq(Component):
         self._ticked = now
         while self._writes and self._writes[0][0] < now:
             self._write()
+        if self._watched or self._eye is not None:
+            self._look(now)
         did = self._decoder.step(now)
         piece = self._store.p3
         rings: Queue | None = None
@@ -149,6 +162,15 @@ class Sq(Component):
         elif self._store.due < NEVER and self._store.due != self._alarm:
             self._alarm = self._store.due
             super().wake(max(self._alarm, now + 1))
+
+    def _look(self, now: int) -> None:
+        """C5."""
+        while self._watched and self._watched[0][0] <= now:
+            entry = self._watched.popleft()[1]
+            self._eye = None if entry is None else self._table[entry]
+        idle = self._eye is None or self._eye.idle()
+        if idle != self.idles[-1][1]:
+            self.idles.append((now + 1, idle))
 
     def _write(self) -> None:
         cycle, entry, ctx = self._writes.popleft()

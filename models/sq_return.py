@@ -123,7 +123,7 @@ class Returns:
             self._halt(queue)
             return
         self._judged = True
-        self._beyond = queue.pub - taken & M16 > turn.end - taken & M16
+        self._beyond = queue.pub - taken & M16 > turn.reach - taken & M16
 
     def _block(self, queue: Queue, item: Item) -> None:
         """D4, D6."""

@@ -132,6 +132,7 @@ class Store:
             if piece is not None and piece.kind >= DB:
                 self.p3_queue = queue = self._table[piece.qpn % len(self._table)]
                 self.p3_ctx = queue.ctx
+        armed = self._p1 is not None and _is_arm(self._p1[3], self._p1[5])
         torn = self._overdue(now) if now >= self.due else None
         if torn is not None:
             self._p2 = self._give_up(torn)
@@ -141,15 +142,15 @@ class Store:
             self._assemble(now)
         else:
             self._p2 = None
-        if self._collect(now):
+        if self._collect(now, armed):
             did = True
         if answered:
             self._owed -= 1
         return did
 
-    def _collect(self, now: int) -> bool:
-        """P0 (S2)."""
-        if self._p1 is not None or not self._w or not self._aw:
+    def _collect(self, now: int, held: bool) -> bool:
+        """P0 (S2); ``held``: an ARM is in P1."""
+        if self._p1 is not None or held or not self._w or not self._aw:
             return False
         stored, ident, addr = self._aw[0]
         cycle, data, strb, last = self._w[0]
@@ -205,7 +206,7 @@ class Store:
         assert self._p1 is not None
         ident, last, page, line, data, strb = self._p1
         if line < self._first_line:
-            kind = ARM if line == 0 and strb == ARM_STRB else BAD
+            kind = ARM if _is_arm(line, strb) else BAD
             self._move(Piece(kind, page, ident, last, True, data=data))
             return
         half, part = divmod(line - self._first_line, 4)
@@ -275,6 +276,11 @@ class Store:
             self._move(Piece(BF, page, ident, last, True, slot.index, slot.qpn, slot.ds, whole))
         else:
             self._move(nothing)
+
+
+def _is_arm(line: int, strb: int) -> bool:
+    """S3: a beat with these strobes in this line of its page arms a completion queue."""
+    return line == 0 and strb == ARM_STRB
 
 
 def hint_of(piece: Piece) -> int:

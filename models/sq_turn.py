@@ -28,9 +28,10 @@ class Read(NamedTuple):
 
 
 class Turn:
-    """A queue's turn: the samples of T0, and what T2 made of them. ``end`` is q + n, ``next`` the next block to ask."""
+    """A queue's turn: the samples of T0, and what T2 made of them. ``end`` is q + n, ``next`` the next block to ask,
+    ``reach`` how far blocks are asked for without the turn's record (D5)."""
 
-    __slots__ = ("asks_record", "end", "fresh", "hint", "next", "p", "pub", "queue", "recpend", "req", "taken")
+    __slots__ = ("asks_record", "end", "fresh", "hint", "next", "p", "pub", "queue", "reach", "recpend", "req", "taken")
 
     def __init__(self, queue: Queue) -> None:
         self.queue = queue
@@ -41,7 +42,7 @@ class Turn:
         self.fresh = queue.fresh
         self.recpend = queue.recpend
         self.asks_record = False
-        self.p = self.next = self.end = 0
+        self.p = self.next = self.end = self.reach = 0
 
 
 class Item:
@@ -151,6 +152,7 @@ class Turns:
             turn.end = q  # what was asked beyond pub may yet turn out to be published
         else:
             turn.end = queue.req = q + min(queue.weight, (limit - q) & M16) & M16
+        turn.reach = p if 1 <= (p - turn.end) & M16 <= 0x8000 else turn.end
         queue.fresh = False
         queue.begun += 1
         if record:
@@ -169,6 +171,8 @@ class Turns:
         elif turn.next != turn.end:
             index = turn.next
             turn.next = index + 1 & M16
+            if turn.next == turn.end and self._goes_on(turn):
+                turn.end = queue.req = turn.end + 1 & M16
             item = Item(turn, BLOCK_READ, index, turn.next == turn.end)
             self._ar.push(now, Read(place, queue.base + BLOCK * (index & queue.mask) & M64))
         else:
@@ -179,6 +183,16 @@ class Turns:
         places.used += 1
         if item.last:
             self._ended, self._t2 = turn, None
+
+    def _goes_on(self, turn: Turn) -> bool:
+        """T7, in the cycle of what would be the last item."""
+        queue = turn.queue
+        return (
+            self._t1[2] is None
+            and 1 <= (turn.p - turn.end) & M16 <= 0x8000
+            and not queue.err
+            and not (queue.rung and not queue.recpend)
+        )
 
     def end(self, rings: Queue | None) -> None:
         """T5 for the turn whose last item was issued in this cycle; a D3 of this cycle has set its *more* by now.

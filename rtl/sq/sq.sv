@@ -26,6 +26,7 @@ module sq
     input  wire                 ctx_we,            /// a table entry is written (C1)
     input  wire  [QW-1:0]       ctx_addr,          /// its number
     input  wire  [SQ_CTX_W-1:0] ctx_data,          /// sq_ctx_t
+    output wire                 ctx_idle,          /// entry ctx_addr might be written a cycle ago (C5)
     input  wire  [3:0]          s_uar_awid,        /// write ID
     input  wire  [PW+11:0]      s_uar_awaddr,      /// {page, offset in the page}
     /* verilator lint_off UNUSEDSIGNAL */  // WLAST ends a burst
@@ -82,7 +83,7 @@ module sq
   assign m_axi_rready  = 1'b1;
 
   // P1, P2
-  wire           p_valid, p_move, p_last;
+  wire           p_valid, p_move, p_arm, p_last;
   wire [PW-1:0]  p_page, i_page;
   wire [5:0]     p_line;
   wire [511:0]   p_data;
@@ -101,8 +102,8 @@ module sq
   wire [QW-1:0]  p3_qp, l_qp, t0_qp, t1_qp, t2_qp, d1_qp, d_qp, e_qp;
   wire           p_ring, p_direct, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push;
   wire           t0_pop, t0_valid, t0_virgin, t0_ours, t0_fresh, t0_recpend, t1_begin, t1_void, t1_record, t1_err;
-  wire           t2_end, t2_left, t2_push;
-  wire           e_record, e_further, e_idle, e_push, d_halt, d_takes, d_err;
+  wire           t2_end, t2_left, t2_stays, t2_push;
+  wire           e_record, e_further, e_idle, e_push, d_halt, d_takes, d_even, d_err;
   wire [15:0]    l_taken, t1_store_taken, t1_hint, t1_judge_taken, t1_pub;
   wire [9:0]     d_begun;
 
@@ -128,7 +129,7 @@ module sq
   wire [511:0]   j_data;
 
   sq_turn #(.QPS(QPS), .TAGS(TAGS)) u_turn (
-      .head_valid(t0_valid), .head_qp(t0_qp), .head_pop(t0_pop), .d_en(go && j_valid), .d2_begun(d_begun), .*);
+      .head_valid(t0_valid), .head_qp(t0_qp), .head_pop(t0_pop), .d_en(go && j_valid), .d2_qp(d_qp), .d2_begun(d_begun), .*);
 
   sq_rob #(.TAGS(TAGS)) u_rob (
       .clk(clk), .rst(rst), .room(room), .place(place), .put(put), .put_null(put_null), .put_item(put_item),
@@ -155,7 +156,7 @@ module sq
   latency_tap #(.NAME({TAP, ".data"})) u_tap_data (.clk(clk), .rst(rst), .event_i(m_axi_rvalid));
   latency_tap #(.NAME({TAP, ".wr"})) u_tap_wr (.clk(clk), .rst(rst), .event_i(m_wr_tvalid && m_wr_tready && m_wr_tlast));
 
-  `MH_NEVER_X(a_known, {s_uar_awready, s_uar_wready, s_uar_bvalid, m_axi_arvalid, m_wr_tvalid, arm_valid, cnt_doorbells,
+  `MH_NEVER_X(a_known, {s_uar_awready, s_uar_wready, s_uar_bvalid, m_axi_arvalid, m_wr_tvalid, arm_valid, ctx_idle, cnt_doorbells,
                         cnt_blueflame, cnt_refused, cnt_torn, cnt_fetched, cnt_discarded, cnt_record_behind, cnt_halted})
 
 endmodule

@@ -13,6 +13,7 @@ module sq_assemble
     input  wire             rst,       /// synchronous reset, active high
     input  wire             p_valid,   /// a piece
     output wire             p_move,    /// it is dealt with
+    output wire             p_arm,     /// it arms a completion queue: P0 waits (S2)
     input  wire  [PW-1:0]   p_page,    /// its page
     input  wire  [5:0]      p_line,    /// its line in the page
     input  wire  [511:0]    p_data,    /// its bytes
@@ -93,6 +94,7 @@ module sq_assemble
   wire give_up = (|old) || clash;
   wire [NW-1:0] gone = (|old) ? old_at : slot;
   assign p_move = p_valid && !give_up;
+  assign p_arm  = arm;
 
   // what the slot holds with the piece
   wire no_slot = !found && ((&used) || (head && shut != '0));

@@ -12,6 +12,7 @@ module sq_flags #(
     input  wire          rst,           /// synchronous reset, active high
     input  wire          ctx_we,        /// a table entry is written
     input  wire [QW-1:0] ctx_addr,      /// its number
+    output logic         ctx_idle,      /// a cycle ago it might be written (C5)
     // P3
     input  wire [QW-1:0] p_qp,          /// its queue
     input  wire          p_ring,        /// a doorbell is accepted (B4)
@@ -39,6 +40,7 @@ module sq_flags #(
     input  wire [QW-1:0] t2_qp,         /// its queue
     input  wire          t2_end,        /// last item of the turn (T5)
     input  wire          t2_left,       /// published blocks are left
+    output wire          t2_stays,      /// nothing of this queue ends the turn before they are asked for (T7)
     output wire          t2_push,       /// to the active queue, source TURN
     // D3
     input  wire [QW-1:0] e_qp,          /// its queue
@@ -50,10 +52,12 @@ module sq_flags #(
     input  wire [QW-1:0] d_qp,          /// its queue
     input  wire          d_halt,        /// the queue halts (D6)
     input  wire          d_takes,       /// taken moves (D4)
+    input  wire          d_even,        /// with it turns done = turns begun
     output wire          d_err          /// flag of its queue
 );
 
   logic [QPS-1:0] rung, queued, recpend, more, busy, fresh, err, virgin, ours, known;
+  logic [QPS-1:0] even;  // turns done = turns begun
 
   assign p_rung    = rung[p_qp];
   assign p_busy    = busy[p_qp];
@@ -78,11 +82,15 @@ module sq_flags #(
   wire t2_rung = rung[t2_qp] || (p_ring && p_qp == t2_qp);
   wire t2_again = t2_left || more[t2_qp] || (e_want && e_qp == t2_qp) || (t2_rung && !recpend[t2_qp]);
   assign t2_push = t2_end && t2_again;
+  assign t2_stays = !err[t2_qp] && !(rung[t2_qp] && !recpend[t2_qp]);
 
   wire e_done = e_idle && !queued[e_qp] && !e_rung && (e_record || !recpend[e_qp]);
 
+  wire idle = !busy[ctx_addr] || (err[ctx_addr] && !queued[ctx_addr] && even[ctx_addr]);
+
   always_ff @(posedge clk) begin
     if (rst) begin
+      ctx_idle <= 1'b1;
       rung    <= '0;
       queued  <= '0;
       recpend <= '0;
@@ -93,7 +101,11 @@ module sq_flags #(
       virgin  <= '0;
       ours    <= '0;
       known   <= '0;
+      even    <= '0;
     end else begin
+      ctx_idle <= idle;
+      if (d_even) even[d_qp] <= 1'b1;
+      if (t1_begin) even[t1_qp] <= 1'b0;
       if (t1_begin) begin
         fresh[t1_qp] <= 1'b0;
         if (t1_record) begin
@@ -125,6 +137,7 @@ module sq_flags #(
       if (ctx_we) begin
         virgin[ctx_addr]  <= 1'b1;
         known[ctx_addr]   <= 1'b1;
+        even[ctx_addr]    <= 1'b1;
         rung[ctx_addr]    <= 1'b0;
         queued[ctx_addr]  <= 1'b0;
         recpend[ctx_addr] <= 1'b0;
@@ -137,7 +150,7 @@ module sq_flags #(
   end
 
   // C2: what is under way would be handed on under the new entry.
-  `MH_ASSERT(a_idle_write, !(ctx_we && busy[ctx_addr] && !err[ctx_addr]))
+  `MH_ASSERT(a_idle_write, !(ctx_we && !idle))
   // A queue is in the active queue once.
   `MH_ASSERT(a_once, !(e_push && t2_push && e_qp == t2_qp) && !(p_push && e_push && p_qp == e_qp))
   // The taken index has one writer at a time.

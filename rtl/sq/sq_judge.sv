@@ -28,6 +28,7 @@ module sq_judge
     output wire [QW-1:0]     d_qp,      /// queue in D2
     output wire              d_halt,    /// the queue halts
     output wire              d_takes,   /// taken moves
+    output wire              d_even,    /// turns done = turns begun
     input  wire              d_err,     /// the queue has halted
     input  wire [9:0]        d_begun,   /// turns begun
     // the index taken, for P3
@@ -125,6 +126,7 @@ module sq_judge
   wire [3:0] n_have = !good ? s_have : ends ? 4'd0 : s_have + 4'd1;
   wire [4:0] n_need = good ? need : s_need;
   wire [9:0] n_done = s_done + 10'(d.last);
+  assign d_even = on && d.last && n_done == d_begun;
 
   logic [15:0] word;
   always_comb begin

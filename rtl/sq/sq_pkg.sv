@@ -13,7 +13,7 @@ package sq_pkg;
     logic [11:0] qp;     // entry of the queue
     logic [23:0] qpn;    // its number
     logic [15:0] i;      // block: its index; record: the hint
-    logic [15:0] stop;   // end of the turn's blocks
+    logic [15:0] stop;   // record: end of what the turn asks for, or will be asked for without it
     logic [15:0] taken;  // index taken when the turn began
     logic        fresh;  // first turn since idle
     logic        last;   // last item of its turn

@@ -2,6 +2,7 @@
 // P2 and P3 of the send queues: table look-up, binding, doorbells and BlueFlame that goes direct, responses
 // (docs/sq.md, B1 to B4). Holds what stores write of each queue: the index taken by stores, and the hint.
 `default_nettype none
+`include "microhop_assert.svh"
 
 module sq_ring
   import microhop_pkg::*;
@@ -176,6 +177,9 @@ module sq_ring
     arm_page <= page;
     for (int k = 0; k < 8; k++) arm_data[8*(7-k)+:8] <= data[8*(32+k)+:8];
   end
+
+  // Block cq takes an arm every other cycle (S2).
+  `MH_ASSERT(a_arm_gap, !(arm_valid && v && arm))
 
 endmodule
 

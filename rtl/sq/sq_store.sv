@@ -21,6 +21,7 @@ module sq_store
     input  wire            answered,       /// a response is transferred
     output logic           p_valid,        /// a piece is in P1
     input  wire            p_move,         /// it moves on
+    input  wire            p_arm,          /// it arms a completion queue
     output logic [PW-1:0]  p_page,         /// its page
     output logic [5:0]     p_line,         /// its 64-byte line in the page
     output logic [511:0]   p_data,         /// its bytes
@@ -47,7 +48,7 @@ module sq_store
   assign s_uar_awready = aw_count != AC'(SQ_AW_FIFO);
   assign s_uar_wready  = w_count != WC'(SQ_W_FIFO);
 
-  wire take = !aw_empty && !w_empty && (!p_valid || p_move) && owed < BC'(SQ_B_FIFO);
+  wire take = !aw_empty && !w_empty && (!p_valid || (p_move && !p_arm)) && owed < BC'(SQ_B_FIFO);
 
   /* verilator lint_off UNUSEDSIGNAL */  // a line is stored to, not a byte: strobes say which
   wire [5:0] unused_offset;

@@ -40,10 +40,12 @@ module sq_turn
     input  wire                t1_err,        /// flag
     output logic [QW-1:0]      t2_qp,         /// queue in T2
     output wire                t2_end,        /// last item
-    output wire                t2_left,       /// published blocks are left
+    output logic               t2_left,       /// published blocks are left
+    input  wire                t2_stays,      /// flags of its queue let the turn go on (T7)
     // turns begun, for D2
     input  wire                d_en,          /// samples
     input  wire [QW-1:0]       d1_qp,         /// queue in D1
+    input  wire [QW-1:0]       d2_qp,         /// queue in D2
     output logic [9:0]         d2_begun,      /// its turns begun, in D2
     // reorder ring
     input  wire                room,          /// a place is free
@@ -97,13 +99,17 @@ module sq_turn
   logic [60:0] t2_dbr;  // in words of 8 bytes
   logic [3:0] t2_log;
   logic [15:0] t2_i, t2_n, t2_taken, t2_hint, t2_stop, t2_pub;
+  wire [15:0] t2_longer = t2_stop + 16'd1;
 
   wire t2_last = t2_record ? t2_n == 16'd0 : (t2_null || t2_n == 16'd1);
   wire [AC-1:0] ar_count;
   wire issue = t2_valid && room && ar_count < AC'(spec_pkg::SQ_AR_FIFO);
-  assign t2_end = issue && t2_last;
+  // T7: nobody could take over, and there is more to ask for. Who waits in T1c finds T2 free all the same.
+  wire goes_on = t2_last && !c_valid && t2_left && t2_stays;
+  wire longer = issue && goes_on;
+  assign t2_end = issue && t2_last && !goes_on;
 
-  wire free2 = !t2_valid || t2_end;
+  wire free2 = !t2_valid || (issue && t2_last);
   wire free_c = !c_valid || free2;
   wire free_b = !b_valid || free_c;
   wire free_a = !a_valid || free_b;
@@ -134,14 +140,13 @@ module sq_turn
   wire [15:0] n_pub = c_many < c_weight ? c_many : c_weight;
   wire [15:0] n_hint = c_many_hint < c_weight ? c_many_hint : c_weight;
   wire [15:0] n = c_hold ? 16'd0 : to_hint ? n_hint : n_pub;
+  wire [9:0] n_begun = c_fresh ? 10'd1 : c_begun + 10'd1;
   wire [15:0] stop = c_hold ? c_q : to_hint ? c_q + n_hint : c_q + n_pub;
 
   always_ff @(posedge clk) begin
     if (ctx_we) table_q[ctx_addr] <= ctx_data;
-    if (t1_begin) begin
-      if (!c_hold) req[t1_qp] <= stop;
-      begun[t1_qp] <= c_fresh ? 10'd1 : c_begun + 10'd1;
-    end
+    if (t1_begin ? !c_hold : longer) req[t1_begin ? t1_qp : t2_qp] <= t1_begin ? stop : t2_longer;
+    if (t1_begin) begun[t1_qp] <= n_begun;
     if (head_pop) begin
       ca_q     <= table_q[head_qp];
       a_req    <= req[head_qp];
@@ -171,7 +176,9 @@ module sq_turn
       c_ahead     <= b_hint <= b_ring && b_hint > b_pub;
       c_pub       <= b_with[15:0] + b_pub;
     end
-    if (d_en) d2_begun <= begun[d1_qp];
+    // turns begun as D2 sees them, however long it waits there
+    if (d_en) d2_begun <= t1_begin && t1_qp == d1_qp ? n_begun : begun[d1_qp];
+    else if (t1_begin && t1_qp == d2_qp) d2_begun <= n_begun;
   end
 
   always_ff @(posedge clk) begin
@@ -203,18 +210,19 @@ module sq_turn
       t2_hint   <= c_hint;
       t2_stop   <= stop;
       t2_pub    <= c_pub;
+      t2_left   <= c_many > c_weight;
     end else if (issue) begin
       t2_record <= 1'b0;
       if (!t2_record) begin
         t2_i <= t2_i + 16'd1;
-        t2_n <= t2_n - 16'd1;
+        if (!longer) t2_n <= t2_n - 16'd1;
+      end
+      if (longer) begin
+        t2_stop <= t2_longer;
+        t2_left <= t2_longer != t2_pub;
       end
     end
   end
-
-  // T5: published and not asked for
-  wire [15:0] left = t2_pub - t2_stop;
-  assign t2_left = left != 16'd0 && left <= 16'h8000;
 
   item_t item;
   always_comb begin
@@ -222,10 +230,10 @@ module sq_turn
     item.qp    = 12'(t2_qp);
     item.qpn   = t2_qpn;
     item.i     = t2_record ? t2_hint : t2_i;
-    item.stop  = t2_stop;
+    item.stop  = t2_left ? t2_pub : t2_stop;
     item.taken = t2_taken;
     item.fresh = t2_fresh;
-    item.last  = t2_last;
+    item.last  = t2_last && !goes_on;
     item.log   = t2_log;
     item.word  = t2_dbr[2:0];
   end

@@ -31,6 +31,9 @@ module tb_sq
   logic [CTX_W/8-1:0] ctx_keep;
   logic [CTX_W-1:0] ctx_data;
   logic [11:0] ctx_addr;
+  logic ctx_idle, watch_done, watched;
+  logic [12:0] watch;  // {look, entry}: what ctx_addr is while nothing is written
+  wire [11:0] addr = ctx_we ? ctx_addr : watch[11:0];
 
   logic awvalid, awready, aw_last, wvalid, wready, wlast, w_side, bvalid, bready;
   logic [3:0] aw_keep;
@@ -64,11 +67,11 @@ module tb_sq
   logic [31:0] cnt_doorbells, cnt_blueflame, cnt_refused, cnt_torn;
   logic [31:0] cnt_fetched, cnt_discarded, cnt_record_behind, cnt_halted;
   wire unused_ok = &{
-      1'b0, ctx_last, ctx_keep, ctx_data, ctx_addr, aw_last, aw_keep, aw_data, aw_side, w_side, rid,
+      1'b0, ctx_last, ctx_keep, ctx_data, addr, aw_last, aw_keep, aw_data, aw_side, w_side, rid,
       unused_bid, unused_bresp, unused_awready, unused_wready, unused_bvalid};
 
-  tb_ctl #(.N_PLAYERS(3)) u_ctl (
-      .player_done({ctx_done, aw_done, w_done}),
+  tb_ctl #(.N_PLAYERS(4)) u_ctl (
+      .player_done({watch_done, ctx_done, aw_done, w_done}),
       .activity(mem_activity || ctx_we || awvalid || wvalid || bvalid || arvalid || wr_valid),
       .*
   );
@@ -79,6 +82,10 @@ module tb_sq
       .player_done(ctx_done), .*);
   stream_monitor #(.NAME("ctx"), .DATA_W(CTX_W), .SIDE_W(12)) u_ctx_mon (
       .tvalid(ctx_we), .tready(1'b1), .tlast(ctx_last), .tkeep(ctx_keep), .tdata(ctx_data), .side(ctx_addr), .*);
+
+  timed_value #(.NAME("watch"), .W(13)) u_watch (.init(13'd0), .q(watch), .player_done(watch_done), .*);
+  always_ff @(posedge clk) watched <= !rst && watch[12] && !ctx_we;
+  event_recorder #(.NAME("idle"), .W(1), .CHANGE(1'b1)) u_idle (.value(!watched || ctx_idle), .*);
 
   stream_player #(.NAME("uar_aw"), .DATA_W(32), .SIDE_W(36)) u_aw (
       .tvalid(awvalid), .tready(awready), .tlast(aw_last), .tkeep(aw_keep), .tdata(aw_data), .side(aw_side),
@@ -99,7 +106,7 @@ module tb_sq
 
   sq #(.QPS(QPS), .PAGES(PAGES), .TAGS(TAGS)) dut (
       .clk(clk), .rst(rst),
-      .ctx_we(ctx_we), .ctx_addr(ctx_addr[QW-1:0]), .ctx_data(ctx_data[SQ_CTX_W-1:0]),
+      .ctx_we(ctx_we), .ctx_addr(addr[QW-1:0]), .ctx_data(ctx_data[SQ_CTX_W-1:0]), .ctx_idle(ctx_idle),
       .s_uar_awid(aw_side[27:24]), .s_uar_awaddr(aw_side[PW+11:0]), .s_uar_awlen(aw_side[35:28]),
       .s_uar_awvalid(awvalid), .s_uar_awready(awready),
       .s_uar_wdata(wdata), .s_uar_wstrb(wstrb), .s_uar_wlast(wlast), .s_uar_wvalid(wvalid),

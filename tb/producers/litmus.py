@@ -114,7 +114,7 @@ LITMUS = (
         "the doorbell overtakes its record; nobody rings again", "D2",
     ),
     Litmus(
-        "flush", "flush", _WHOLE, 15, _STALE,
+        "flush", "flush", _WHOLE, 60, _STALE,
         "one line of a WQE is out, the other is overwritten in the write-combining buffer by the next but one's", "D5",
     ),
     Litmus(

@@ -18,7 +18,8 @@ from tb.common.uvm import BenchPlan, PhaseRecords, Prediction
 from tb.sq.check import check
 from tb.sq.coverage import COVERAGE
 from tb.sq.figures import observe
-from tb.sq.ports import ARM_BITS, AW, CTX, WINDOWS, WR, B, W
+from tb.sq.ports import ARM_BITS, AW, CTX, WATCH, WINDOWS, WR, B, W
+from tb.sq.watch import ON
 
 
 def _side(r: Any) -> int:
@@ -72,6 +73,8 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
     entries = StreamSource(kernel, "ctx", _words(played["ctx"]), lambda _: True, take_ctx)
     aw = StreamSource(kernel, "uar_aw", _words(played["uar_aw"]), sq.aw_ready, take_aw)
     w = StreamSource(kernel, "uar_w", _beats(played["uar_w"]), sq.w_ready, take_w)
+    look = [(int(r["cycle"]), int.from_bytes(r["data"].tobytes(), "little")) for r in played["watch"]]
+    sq.watch([(cycle, value & ON - 1 if value & ON else None) for cycle, value in look])
     b = Sink(kernel, "uar_b", sq.b, ready("uar_b"))
     wr = Sink(kernel, "m_wr", sq.wr, ready("m_wr"))
     Sink(kernel, "ar", sq.ar, ready("mem_ar"))
@@ -87,14 +90,15 @@ def predict(ctx: RunContext, phase: PhaseRecords) -> Prediction:
         "m_wr": wr.taken,
         "arm": [(c, 1 << 76 | page << 64 | int.from_bytes(data, "big")) for c, page, data in sq.arms],
         "count": counts(sq.changes),
+        "idle": [(c, int(v)) for c, v in sq.idles],
         **memory_prediction("mem", memory),
     }
 
 
 PLAN = BenchPlan(
-    plays={"ctx": CTX, "uar_aw": AW, "uar_w": W},
+    plays={"ctx": CTX, "uar_aw": AW, "uar_w": W, "watch": WATCH},
     streams={"ctx": CTX, "uar_aw": AW, "uar_w": W, "uar_b": B, "m_wr": WR},
-    events={"arm": ARM_BITS, "count": 256},
+    events={"arm": ARM_BITS, "count": 256, "idle": 1},
     rows=memory_rows("mem"),
     predict=predict,
     check=check,

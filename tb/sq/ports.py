@@ -16,6 +16,7 @@ AW = StreamFormat(4, 36)  # side: beats - 1 (8 bits), write ID (4), page (12), o
 W = StreamFormat()  # keep: the strobes
 B = StreamFormat(4, 6)  # side: write ID, response (2 bits)
 WR = StreamFormat(64, SqWr.width(), SqWr.pack)
+WATCH = StreamFormat(4)  # data: tb/sq/watch.py
 ARM_BITS = 77  # valid, page (12), 8 bytes
 LINES = 131072  # of each window of tb_sq; in the middle of both lies a border of 4 MiB
 HOST, GPU = 0, (1 << 32) - 32 * LINES

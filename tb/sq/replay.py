@@ -16,11 +16,13 @@ from models.protocol import SqCtx, SqWr
 from tb.common.axi import poke_file, timing_file
 from tb.common.beats import Records, frames_from_beats
 from tb.common.run import RunContext
+from tb.common.timed import timed
 from tb.common.uvm import PhaseItem, PhaseRecords
 from tb.producers.loop import Outcome
 from tb.producers.queue import Oracle
 from tb.sq.check import check
-from tb.sq.ports import AW, CTX, WR, W
+from tb.sq.ports import AW, CTX, WATCH, WR, W
+from tb.sq.watch import watching
 
 
 @dataclass
@@ -65,7 +67,9 @@ def item_of(name: str, outcome: Outcome, kinds: frozenset[str] = frozenset(), sh
         w[i]["cycle"], w[i]["flags"] = s.w_cycle, 1
         w[i]["data"] = np.frombuffer(s.data, np.uint8)
         w[i]["keep"] = np.frombuffer(s.strobes.to_bytes(8, "little"), np.uint8)
-    item.plays = {"ctx": _contexts(outcome.ctx), "uar_aw": aw, "uar_w": w}
+    rng = np.random.default_rng(len(outcome.stores))
+    look = watching(rng, [e for _, e, _ in outcome.ctx], [at for at, _, _ in outcome.ctx], outcome.last)
+    item.plays = {"ctx": _contexts(outcome.ctx), "uar_aw": aw, "uar_w": w, "watch": timed(WATCH, look)}
     pokes = [Poke(0, addr, (1 << 64) - 1, line) for addr, line in outcome.image.items()] + outcome.pokes
     item.files = {**timing_file("mem", outcome.setting.timing), **poke_file("mem", pokes)}
     for port, pattern in outcome.setting.ready.items():

@@ -19,8 +19,10 @@ from models.protocol import CQE_SYN, SqCtx, SqWr
 from tb.common.axi import poke_file, timing_file
 from tb.common.beats import Records
 from tb.common.run import RunContext
+from tb.common.timed import timed
 from tb.common.uvm import PhaseItem
-from tb.sq.ports import AW, CTX, GPU, HOST, LINES, W
+from tb.sq.ports import AW, CTX, GPU, HOST, LINES, WATCH, W
+from tb.sq.watch import watching
 from tb.sq.wqes import M16, Posted
 
 FULL = (1 << 64) - 1
@@ -197,6 +199,7 @@ class Scene:
         self.arms: list[tuple[int, bytes]] = []
         self.final: dict[str, int] = {}
         self.facts: dict[str, Any] = {}  # for the sequence's own checks
+        self.watch: int | None = None  # the entry that ctx_addr names all the time; else entries at random (C5)
         self.lawful = True  # software keeps to the rules: what was posted comes
         self.pokes: list[Poke] = []
         self._entries: list[tuple[int, int, SqCtx]] = []
@@ -323,7 +326,11 @@ class Scene:
         """The phase. ``ready``: share of cycles in which a port is ready (m_wr, mem_ar, uar_b)."""
         item = PhaseItem(name)
         aw, w = self._streams()
-        item.plays = {"ctx": self._contexts(), "uar_aw": aw, "uar_w": w}
+        look = watching(
+            np.random.default_rng(len(aw)), [q.entry for q in self.queues] or [0], [e[0] for e in self._entries],
+            max([q.at for q in self.queues], default=0) + 300, self.watch,
+        )  # fmt: skip
+        item.plays = {"ctx": self._contexts(), "uar_aw": aw, "uar_w": w, "watch": timed(WATCH, look)}
         item.files = {**timing_file("mem", self.timing), **poke_file("mem", self.pokes)}
         for port, share in ready.items():
             if share >= 1:
