@@ -61,6 +61,7 @@ def item_of(name: str, played: Played, kinds: frozenset[str] = frozenset(), show
     is about, for coverage."""
     done = played.completions
     item = sq_item(name, played.outcome, kinds, shows)
+    del item.plays["watch"]  # ctx_idle is looked at in block sq's own bench
     item.plays["cq"] = _sides(cq_ports.IN, [(c, x.pack()) for c, x in done.offer.taken])
     item.plays["cq_ctx"] = _sides(cq_ports.CTX, [(c, e << CTX_BITS | x.pack()) for c, e, x in done.ctxs])
     item.plays["done"] = timed(cq_ports.DONE, done.transport.done)
