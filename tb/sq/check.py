@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from models.protocol import SqWr
-from tb.common.beats import frames_from_beats
+from tb.common.beats import LAST, frames_from_beats
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.sq.ports import WR, counters
@@ -82,6 +82,10 @@ def _facts(phase: PhaseRecords) -> list[str]:
         at = phase.beats["m_wr"]["cycle"].astype(int)
         if len(at) != n or at[-1] - at[0] != n - 1:
             lines.append(f"{len(at)} work requests of {n} in cycles {at[:1]} to {at[-1:]}, not one a cycle")
+    if demand := facts.get("demand"):
+        wr = phase.beats["m_wr"]
+        done = wr["cycle"][(wr["flags"] & LAST).astype(bool)].tolist()
+        lines += demand.judge(phase.rows["mem_ar.rec"]["cycle"].tolist(), done)
     if n := facts.get("refused_at_least"):
         have = counters(phase.events["count"][-1]["value"])["refused"]
         lines += [] if have >= n else [f"{have} stores refused, {n} at least are due"]

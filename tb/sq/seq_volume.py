@@ -8,11 +8,12 @@ import numpy as np
 from models.protocol import WQE
 from models.spec import spec
 from tb.common.uvm import PhaseItem
+from tb.sq.rates import paced
 from tb.sq.stimulus import SqSequence
 from tb.sq.wqes import good
 
 PACE = 200  # cycles between two WQEs of a producer, when nothing holds it up
-WEIGHT = 255
+WEIGHT = 16
 BATCH = 4  # WQEs of a queue to a doorbell where many producers share it, as DeepEP's threads do
 QUEUES = (1, 16, 256)
 PRODUCERS = (1, 32, 1024)
@@ -22,11 +23,11 @@ SIZES = {1: 150, 32: 1200, 1024: 4000}  # WQEs of a phase
 class BlueFlameRate(SqSequence):
     """A BlueFlame store a cycle, from one queue and from many."""
 
-    phases = 2
+    phases = len(QUEUES)
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng)
-        queues = [s.queue(log=13 if index == 0 else 9, page=i) for i in range(1 if index == 0 else self.some(s, 16))]
+        queues = [s.queue(log=13 if index == 0 else 9, page=i) for i in range(self.some(s, QUEUES[index]))]
         start, count = max(q.at for q in queues), 4000
         for k in range(count):
             q = queues[k % len(queues)]
@@ -44,15 +45,17 @@ class FetchRate(SqSequence):
     """Producers that post a WQE each so many cycles, over one queue or many: share of R that is used."""
 
     phases = len(QUEUES) * len(PRODUCERS)
+    sizes = SIZES
+    near: tuple[int, int] | None = None  # the memory's answers; else those of a PCIe host
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         many, producers = QUEUES[index // len(PRODUCERS)], PRODUCERS[index % len(PRODUCERS)]
         late = [(spec().cycles(f"host.pcie.{n}"), 10) for n in ("read_rtt", "gpu_read_rtt")]
+        late = [self.near] * 2 if self.near else late
         s = self.scene(rng, host=late[0], gpu=late[1])
-        count = SIZES[producers]
-        queues = [
-            s.queue(log=12 if many == 1 else 9 if many < 100 else 5, weight=WEIGHT) for _ in range(self.some(s, many))
-        ]
+        count = self.sizes[producers]
+        many = self.some(s, many)
+        queues = [s.queue(log=max(5, (count // many).bit_length()), weight=WEIGHT) for _ in range(many)]
         start = max(q.at for q in queues) + 5
         gap = max(1.0, PACE / producers)
         batch = BATCH if producers > 1 else 1
@@ -67,5 +70,7 @@ class FetchRate(SqSequence):
                 q.publish()
                 q.gpu()
                 waiting[i] = 0
+        s.facts["demand"] = paced(max(late), s.tags, max(q.at for q in queues), count)
+        s.facts["shape"] = ("paced", many, producers)
         s.facts["rate"] = ("fetch", {"queues": many, "producers": producers, "weight": WEIGHT})
         return s.item(f"fetch_q{many}_p{producers}")

@@ -9,6 +9,7 @@ from tb.common.uvm import PhaseTest
 from tb.sq import seq_decode as d
 from tb.sq import seq_queues as q
 from tb.sq import seq_random as r
+from tb.sq import seq_rates as rt
 from tb.sq import seq_ring as g
 from tb.sq import seq_stores as st
 from tb.sq import seq_volume as v
@@ -80,8 +81,16 @@ class random_producers(PhaseTest):
 
 
 @pyuvm.test()
+class rates(PhaseTest):
+    """Rates are demanded: BlueFlame one work request a cycle, the fetch bound by the port or by what is offered."""
+
+    plan = PLAN
+    sequences = (rt.BlueFlameFull, rt.FetchFull, rt.FetchPaced)
+
+
+@pyuvm.test()
 class volume(PhaseTest):
-    """Rates: BlueFlame one a cycle, fetch by queues and producers."""
+    """Rates at length: BlueFlame one a cycle, fetch by queues and producers; demanded and printed."""
 
     plan = PLAN
     sequences = (v.BlueFlameRate, v.FetchRate)
