@@ -152,3 +152,10 @@ def stray(cqs: list[RingCq], page: int, times: int) -> Program:
         yield Store(UAR_BASE + PAGE * page + ARM, (cq.first << 32 | cq.cqn).to_bytes(8, "big"))
         yield Flush()
     return 0
+
+
+def storm(cqs: list[RingCq], first: int, times: int) -> Program:
+    """A core that arms ``cqs`` without waiting for anything: an arm too many costs its queue an event at most."""
+    for i in range(first, first + times):
+        yield from arm(cqs[i % len(cqs)])
+    return 0

@@ -55,6 +55,7 @@ ARM = Group(
     samples.arms,
     [
         Cover("came", each("fires at once", "fires later", "refused"), points=("events",)),
+        Cover("behind", [Bin("two cycles behind another", 2)], points=("events",)),
         Cover("foreign", [Bin("by a foreign page", "refused")], points=("pages",), field="came"),
     ],
 )  # fmt: skip

@@ -126,9 +126,12 @@ def arms(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     for row in phase.beats["m_ev"]:
         word = int.from_bytes(row["side"].tobytes(), "little")
         events.setdefault(word >> 1, []).append(int(row["cycle"]))
+    before = 0
     for row in phase.events["arm"]:
         word, cycle = int.from_bytes(row["value"].tobytes(), "little"), int(row["cycle"])
         cqn = word & M24
+        yield {"behind": cycle - before}
+        before = cycle
         if word >> 64 & 0xFFF != pages[cqn]:
             yield {"came": "refused"}
             continue

@@ -54,21 +54,21 @@ _EVENTS = Scene(gpu=0, cores=2, doorbells=6, together=True, lists=(1,), limit=20
 _ROUND = Scene(gpu=0, cores=1, doorbells=24, log=3, haste=4)
 
 LITMUS = (
-    Litmus("arm", "arm", _EVENTS, 5, HUNG, "an event takes the arm with it: the next entry wakes nobody"),
+    Litmus("arm", "arm", _EVENTS, 30, HUNG, "an event takes the arm with it: the next entry wakes nobody"),
     Litmus(
-        "arm_flush", "arm_flush", replace(_EVENTS, near=True, stay=8), 80, HUNG,
+        "arm_flush", "arm_flush", replace(_EVENTS, near=True, stay=8), 120, HUNG,
         "the arm of one queue is overwritten in the write-combining buffer by that of another",
     ),
-    Litmus("arm_index", "arm_index", _EVENTS, 20, HUNG, "entries before the index in the arm wake nobody"),
+    Litmus("arm_index", "arm_index", _EVENTS, 80, HUNG, "entries before the index in the arm wake nobody"),
     Litmus(
-        "cq_record", "cq_record", _ROUND, 3, frozenset({"overrun"}),
+        "cq_record", "cq_record", _ROUND, 10, frozenset({"overrun"}),
         "the device counts a ring's entries and sees none of them consumed",
     ),
 )  # fmt: skip
 
 HARMLESS = (
     Litmus(
-        "second_poll", "second_poll", replace(_EVENTS, cores=1), 80, frozenset(),
+        "second_poll", "second_poll", replace(_EVENTS, cores=1), 250, frozenset(),
         "an arm looks back: what came between poll and arm fires at once",
     ),
 )  # fmt: skip

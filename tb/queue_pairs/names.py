@@ -11,6 +11,7 @@ SCENES = {
     "one for two, polled": Scene(gpu=1, cores=4, sharing="pairs", served=False),
     "rings that wrap": Scene(gpu=0, cores=3, doorbells=24, log=3, haste=4, together=True),
     "GPU threads, queues in host memory": Scene(gpu=3, cores=0, threads=12, host=True, log=3),
+    "arms back to back": Scene(gpu=0, cores=4, doorbells=4, storm=10, strays=4),
     "proxy": Scene(gpu=0, cores=1, askers=6, far=True),
     "errors": Scene(gpu=3, cores=7, doorbells=4, broken=7, halts=2, sharing="pairs"),
     "errors on one for all": Scene(gpu=1, cores=6, doorbells=4, broken=5, sharing="all", served=False, far=True),

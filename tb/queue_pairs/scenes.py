@@ -29,6 +29,7 @@ M16, M24 = 0xFFFF, 0xFFFFFF
 # no WQE of one block can have these, and a GPU thread posts no others
 CPU_ONLY = ("more than four blocks", "atomic too large")
 CPU_BLOCKS = 8
+STORM = 12  # arms of a core of a storm
 SHARING = ("one", "pairs", "all")
 
 
@@ -44,7 +45,7 @@ class Scene:
       rings are armed by one page.
     - Proxy: ``askers`` GPU threads, served by a core with one more queue that polls a ring of its own.
     - ``broken``: so many queues have a malformed WQE; ``faults``: these, on as many queues.
-    - ``strays``: arms by a foreign page.
+    - ``strays``: arms by a foreign page; ``storm``: so many more cores arm the rings again and again.
     - ``halts``: so many cores end with a doorbell record that shows more than a ring ahead.
     - ``plain``: posts of one WRITE of one block that asks for its completion; ``timing``: of the memory, in place of
       ``read`` and ``write`` (cycles, jitter).
@@ -69,6 +70,7 @@ class Scene:
     broken: int = 0
     faults: tuple[str, ...] = ()
     strays: int = 0
+    storm: int = 0
     halts: int = 0
     plain: bool = False
     timing: MemoryTiming | None = None
@@ -289,6 +291,8 @@ class _Maker:
             used = {r.page for r in self.rings}
             page = rng.choice([p for p in range(self.shape.pages) if p not in used])
             self._core(machine).start(first + 20, "stray", ring.stray(self.rings, page, scene.strays))
+        for number in range(scene.storm):
+            self._core(machine).start(first + number, "storm", ring.storm(self.rings, number, STORM))
         if scene.askers:
             self._proxy(machine, first, whole)
 
