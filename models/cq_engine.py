@@ -51,6 +51,7 @@ class Queue:
     ci: int = 0
     failed: bool = False
     waits: deque[int] = field(default_factory=deque)
+    asked: bool = False  # an early read of its record is under way
     vis: int = 0
     last: int | None = None  # index of the last solicited entry
     armed: bool = False
@@ -79,13 +80,15 @@ class Queue:
 
 
 class Op(NamedTuple):
-    """What C0 picked. ``value``: consumer index of a RECORD, None when it could not be read."""
+    """What C0 picked. ``value``: consumer index of a RECORD, None when it could not be read; ``early``: its place is an
+    early one."""
 
     kind: Literal["record", "retry", "entry"]
     what: CqIn
     place: int = 0
     with_record: bool = False
     value: int | None = None
+    early: bool = False
 
 
 class Arm(NamedTuple):
@@ -136,12 +139,12 @@ class _Place:
 class Cq(Component):
     """Feed with :meth:`ctx`, :meth:`put`, :meth:`done`, :meth:`arm`, :meth:`b`, :meth:`r` at the cycles of those
     transfers; pull ``aw`` and ``w`` (Write), ``ar`` (Read), ``ev`` (Event). ``changes``: (cycle, counters) at each
-    change, counters in the order of ``COUNTERS``. Raises ValueError when a queue that is not idle is set up.
+    change, counters in the order of ``COUNTERS``. ``early``: another number of early places. Raises ValueError when a queue that is not idle is set up.
     """
 
     COUNTERS = ("written", "dropped", "refused", "records", "overruns", "bad_writes", "events", "arm_refused")
 
-    def __init__(self, kernel: Kernel, name: str, queues: int = 64) -> None:
+    def __init__(self, kernel: Kernel, name: str, queues: int = 64, early: int | None = None) -> None:
         super().__init__(kernel, name)
         figures = spec()
         late = {n: figures.cycles(f"latency.cq.{n}") for n in figures.section("latency.cq")}
@@ -149,20 +152,22 @@ class Cq(Component):
         self._size = queues
         self._in_depth = figures.integer("cq.in_fifo")
         self._places = figures.integer("cq.waiting")
+        self._early: list[CqIn | None] = [None] * (figures.integer("cq.early") if early is None else early)
         self._out_depth = figures.integer("cq.out_fifo")
         self._b_depth = figures.integer("cq.b_fifo")
         self._writes = figures.integer("cq.writes")
         self.queues: dict[int, Queue] = {}
+        reads = self._places + len(self._early)
         self.aw: Fifo[Write] = Fifo(late["form"], self._out_depth, f"{name}.aw")
         self.w: Fifo[Write] = Fifo(late["form"], self._out_depth, f"{name}.w")
-        self.ar: Fifo[Read] = Fifo(late["index"], self._places, f"{name}.ar")
+        self.ar: Fifo[Read] = Fifo(late["index"], reads, f"{name}.ar")
         self.ev: Fifo[Event] = Fifo(late["event"], 2 * queues, f"{name}.ev")
         self.aw.producer = self.w.producer = self
         self.ev.on_pop = self._left
         # inputs; each FIFO's items with the cycle from which on they are at its head
         self._in: Fifo[CqIn] = Fifo(late["fifo"], self._in_depth, f"{name}.in")
         self._in.consumer = self
-        self._records: Fifo[Op] = Fifo(late["record"] + late["fifo"], self._places, f"{name}.records")
+        self._records: Fifo[Op] = Fifo(late["record"] + late["fifo"], reads, f"{name}.records")
         self._records.consumer = self
         self._b: Fifo[bool] = Fifo(late["fifo"], self._b_depth, f"{name}.b")
         self._b.consumer = self
@@ -171,6 +176,9 @@ class Cq(Component):
         self._arms_of: deque[tuple[int, Arm]] = deque(maxlen=4)  # the last ones
         # stages
         self._h: CqIn | None = None
+        self._h_since = 0
+        self._h_acked = False
+        self._visited = False  # the last pick of E0 that was no ARM
         self._stage: dict[int, Op] = {}  # cycle of C2 -> operation
         self._form: dict[int, tuple[CqIn, int]] = {}  # cycle of C3 -> completion, index
         self._decide: dict[int, _Event] = {}  # cycle of E2 -> what
@@ -192,7 +200,7 @@ class Cq(Component):
         """Entry ``entry`` of the table is written (T1)."""
         self._advance(now)
         q = self.queues.get(entry)
-        if q is not None and (q.inside or q.error_bit or q.live or q.waiting(now)):
+        if q is not None and (q.inside or q.asked or q.error_bit or q.live or q.waiting(now)):
             raise ValueError(f"{self.name}: queue {entry} is set up at {now} and is not idle")
         if any(now - 2 <= c <= now and a.cqn % self._size == entry for c, a in self._arms_of):
             raise ValueError(f"{self.name}: queue {entry} is set up at {now} and armed just before")
@@ -219,6 +227,8 @@ class Cq(Component):
 
     def arm(self, now: int, page: int, data: int) -> None:
         """``arm_valid`` in this cycle."""
+        if self._arms_of and self._arms_of[-1][0] == now - 1:
+            raise ValueError(f"{self.name}: arms at {now - 1} and {now}; allowed: never in two cycles in a row")
         self._arms[now] = Arm(page, data)
         self._arms_of.append((now, self._arms[now]))
         self._both(now)
@@ -234,13 +244,15 @@ class Cq(Component):
 
     def r(self, now: int, ident: int, data: bytes, resp: int = 0) -> None:
         """R transfer: the line of the record that place ``ident`` asked for."""
-        place = self._lot[ident]
-        if place is None:
+        early = ident >= self._places
+        place = self._lot[ident] if not early else None
+        what = self._early[ident - self._places] if early else place.what if place is not None else None
+        if what is None:
             raise ValueError(f"{self.name}: R for place {ident}, which is free")
-        q = self.queues[place.what.cqn % self._size]
+        q = self.queues[what.cqn % self._size]
         at = q.ctx.dbr_addr % LINE
         value = None if resp >= ERRORS else int.from_bytes(data[at : at + 4], "big") & M24
-        self._records.push(now, Op("record", place.what, ident, value=value))
+        self._records.push(now, Op("record", what, ident % self._places, value=value, early=early))
 
     def _both(self, now: int) -> None:
         if self._ticked < now:
@@ -298,13 +310,18 @@ class Cq(Component):
             or len(self._records) > 0
             or len(self._b) > 0
             or (self._h is None and len(self._in) > 0)
-            or (self._h is not None and self._acked(self._h, now))
+            or (self._h is not None and self._acks(now))
         )
 
-    def _acked(self, what: CqIn, at: int) -> bool:
-        """I2."""
-        done = next(v for c, v in reversed(self._done_at) if c <= at)
-        return (done - what.barrier) & M16 < 1 << 15
+    def _acks(self, at: int) -> bool:
+        """I2, of what is in H: once acked it stays so."""
+        if self._h is not None and not self._h_acked:
+            for cycle, count in reversed(self._done_at):
+                if cycle <= at and (count - self._h.barrier) & M16 < 1 << 15:
+                    self._h_acked = True
+                if cycle <= self._h_since:
+                    break
+        return self._h_acked
 
     # -- C0 -----------------------------------------------------------------------------------------------------
 
@@ -335,16 +352,19 @@ class Cq(Component):
         op: Op | None = None
         if self._records.head(at) is not None:
             op = self._records.pop(at)
-            place = self._lot[op.place]
-            assert place is not None
-            place.again, place.with_record = True, True
+            if op.early:
+                self._early[op.place] = None
+            else:
+                place = self._lot[op.place]
+                assert place is not None
+                place.again, place.with_record = True, True
         elif again is not None:
             if room:
                 place = self._lot[again]
                 assert place is not None
                 place.again = False
                 op = Op("retry", place.what, again, place.with_record)
-        elif self._h is not None and room and places and self._acked(self._h, at):
+        elif self._h is not None and room and places and self._acks(at):
             op, taken = Op("entry", self._h), True
         if op is not None:
             self._stage[at + self._late["pick"] + self._late["lookup"]] = op
@@ -352,7 +372,7 @@ class Cq(Component):
             self._h = None
         loaded = self._h is None and self._in.head(at) is not None
         if loaded:
-            self._h = self._in.pop(at)
+            self._h, self._h_since, self._h_acked = self._in.pop(at), at + 1, False
         return op is not None or loaded
 
     # -- C2, C3 -------------------------------------------------------------------------------------------------
@@ -367,6 +387,8 @@ class Cq(Component):
         if op.kind == "record":
             if op.value is not None and (q.pi - op.value) & M24 <= used:
                 q.ci = op.value
+            if op.early:
+                q.asked = False
             return
         retry = op.kind == "retry"
         full = not q.ctx.ignore_overrun and used >= 1 << q.ctx.log
@@ -390,6 +412,7 @@ class Cq(Component):
             self._counts["written"] += 1
             self._form[now + self._late["index"]] = (op.what, q.pi)
             q.pi = (q.pi + 1) & M24
+            self._ask_early(now, q, op.what)
         if retry:
             self._lot[op.place] = None
             q.waits.popleft()
@@ -397,6 +420,18 @@ class Cq(Component):
                 behind = self._lot[q.waits[0]]
                 assert behind is not None
                 behind.again, behind.with_record = True, False
+
+    def _ask_early(self, now: int, q: Queue, what: CqIn) -> None:
+        """X7."""
+        ring = 1 << q.ctx.log
+        used = (q.pi - q.ci) & M24
+        if ring < 2 or q.ctx.ignore_overrun or 2 * used < ring or q.asked or None not in self._early:
+            return
+        place = self._early.index(None)
+        self._early[place] = what
+        q.asked = True
+        self.ar.push(now, Read(self._places + place, q.ctx.dbr_addr & -LINE, 1))
+        self._counts["records"] += 1
 
     def _drop(self, q: Queue) -> None:
         self._counts["dropped"] += 1
@@ -438,16 +473,18 @@ class Cq(Component):
         arm = self._arms.pop(at, None)
         x = self._x1
         hit = x is not None and (x.error or (x.live and at >= x.deadline))
+        waits = self._b.head(at) is not None
         what: _Event | None = None
         if arm is not None:
             what = arm
-        elif hit:
-            what = x
-        elif self._b.head(at) is not None:
+        elif hit and not (waits and self._visited):
+            what, self._visited = x, True
+        elif waits:
+            self._visited = False
             what = self._owed.popleft()._replace(bad=self._b.pop(at))
         if what is not None:
             self._decide[at + self._late["pick"] + self._late["lookup"]] = what
-        if not (hit and arm is not None):
+        if not hit or what is x:
             self._x1, self._sampled = self._sampled, None
             if at >= 0:
                 self._scan = (self._scan + 1) % self._size

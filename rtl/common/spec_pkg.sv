@@ -45,6 +45,7 @@ package spec_pkg;
   localparam int SQ_WR_FIFO = 8;  // count
   localparam int CQ_IN_FIFO = 256;  // count
   localparam int CQ_WAITING = 16;  // count
+  localparam int CQ_EARLY = 16;  // count
   localparam int CQ_OUT_FIFO = 8;  // count
   localparam int CQ_B_FIFO = 8;  // count
   localparam int CQ_WRITES = 512;  // count

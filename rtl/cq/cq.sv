@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion queues: completions in, mlx5 entries to memory, events out.
 //
-//   s_cq ─> cq_take ─┐ entry             ┌─> cq_form ─> m_axi AW, W
-//   cq_lot (waits) ──┼─> C0 ─> cq_index ─┼─> cq_lot ─> m_axi AR
-//   m_axi R ─> cq_lot┘ record            └─> cq_event <─ m_axi B, arm ─> m_ev
+//   s_cq ─> cq_take ────┐ entry             ┌─> cq_form ─> m_axi AW, W
+//   cq_lot (waits) ─────┼─> C0 ─> cq_index ─┼─> cq_lot, cq_record ─> m_axi AR
+//   m_axi R ─> cq_record┘ record            └─> cq_event <─ m_axi B, arm ─> m_ev
 //
 // Rules, latency table, ordering: docs/cq.md. Every handshake output is a function of registers.
 `default_nettype none
@@ -27,10 +27,10 @@ module cq
     output wire                 s_cq_tready,      /// taken
     input  wire  [CQ_IN_W-1:0]  s_cq_cq,          /// cq_in_t
     input  wire  [15:0]         dma_done,         /// DMA write bursts whose B came, in order, modulo 2^16
-    input  wire                 arm_valid,        /// a queue is armed: one cycle, cannot wait
+    input  wire                 arm_valid,        /// a queue is armed: one cycle, cannot wait; never two cycles in a row
     input  wire  [11:0]         arm_page,         /// by this UAR page
     input  wire  [63:0]         arm_data,         /// {arm word, cqn}
-    output wire  [3:0]          m_axi_awid,       /// always 0: B in order
+    output wire  [PW:0]         m_axi_awid,       /// always 0: B in order
     output wire  [63:0]         m_axi_awaddr,     /// address of the entry
     output wire  [7:0]          m_axi_awlen,      /// always 0: one beat
     output wire  [2:0]          m_axi_awsize,     /// 6: 64 bytes
@@ -42,18 +42,18 @@ module cq
     output wire                 m_axi_wlast,      /// always 1
     output wire                 m_axi_wvalid,     /// data valid
     input  wire                 m_axi_wready,     /// data accepted
-    input  wire  [3:0]          m_axi_bid,        /// not looked at: in order
+    input  wire  [PW:0]         m_axi_bid,        /// not looked at: in order
     input  wire  [1:0]          m_axi_bresp,      /// 2 and 3 are errors
     input  wire                 m_axi_bvalid,     /// response valid
     output wire                 m_axi_bready,     /// response accepted
-    output wire  [PW-1:0]       m_axi_arid,       /// place of the lot
+    output wire  [PW:0]         m_axi_arid,       /// {early, place}
     output wire  [63:0]         m_axi_araddr,     /// line of a doorbell record
     output wire  [7:0]          m_axi_arlen,      /// always 0: one beat
     output wire  [2:0]          m_axi_arsize,     /// 6: 64 bytes
     output wire  [1:0]          m_axi_arburst,    /// 1: INCR
     output wire                 m_axi_arvalid,    /// read address valid
     input  wire                 m_axi_arready,    /// read address accepted
-    input  wire  [PW-1:0]       m_axi_rid,        /// place, any order
+    input  wire  [PW:0]         m_axi_rid,        /// {early, place}, any order
     input  wire  [511:0]        m_axi_rdata,      /// the line
     input  wire  [1:0]          m_axi_rresp,      /// 2 and 3 are errors
     input  wire                 m_axi_rlast,      /// last beat
@@ -83,7 +83,7 @@ module cq
       .ready(h_ready), .data(h_data), .take(h_take));
 
   // ---- C0: record, retry, entry (I3, I4) ---------------------------------------------------------------------
-  wire rec_valid, rec_good, try_valid, try_with;
+  wire rec_valid, rec_early, rec_good, try_valid, try_with;
   wire [PW-1:0] rec_place, try_place;
   wire [23:0] rec_value, rec_cqn;
   wire [CQ_IN_W-1:0] try_data;
@@ -91,7 +91,7 @@ module cq
   wire form_busy;
   wire [FW-1:0] out_waiting;
   wire [OW-1:0] owed;
-  logic v1, record1, retry1, with1, good1;
+  logic v1, record1, early1, retry1, with1, good1;
   logic [PW-1:0] place1;
   logic [23:0] cqn1, value1;
   logic [CQ_IN_W-1:0] data1, data2;
@@ -125,19 +125,20 @@ module cq
       record1 <= rec_valid;
       retry1  <= !rec_valid && try_valid;
       with1   <= try_with;
-      place1  <= rec_valid ? rec_place : try_place;
+      place1  <= try_place;
       cqn1    <= rec_valid ? rec_cqn : picked.cqn;
     end
     if (rec_valid) begin
       value1 <= rec_value;
       good1  <= rec_good;
+      early1 <= rec_early;
     end
     if (try_take || h_take) data1 <= picked;
     if (comp1) data2 <= data1;
   end
 
   // ---- C1, C2 -----------------------------------------------------------------------------------------------
-  wire refuse, drop, over, write, park, link, ask, free, follow, owner, bad, bad_first, arm_refused, fired;
+  wire refuse, drop, over, write, park, link, ask, early, room_early, free, follow, owner, bad, bad_first, arm_refused, fired;
   wire [PW-1:0] slot, place, tail;
   wire [QW-1:0] queue, bad_queue;
   wire [23:0] index;
@@ -145,11 +146,17 @@ module cq
   wire [57:0] base;
   wire [60:0] dbr;
   cq_index #(.CQS(CQS), .PLACES(CQ_WAITING)) u_index (
-      .op(v1), .op_record(record1), .op_retry(retry1), .op_with(with1), .op_place(place1), .op_cqn(cqn1),
-      .op_value(value1), .op_good(good1), .*);
+      .op(v1), .op_record(record1), .op_early(early1), .op_retry(retry1), .op_with(with1), .op_place(place1), .op_cqn(cqn1),
+      .op_value(value1), .op_good(good1), .room(room_early), .*);
 
   cq_lot #(.PLACES(CQ_WAITING)) u_lot (
-      .park_data(data2), .ask_dbr(dbr), .ask_pi(index), .used(lot_used), .rec_take(rec_valid), .r_error(m_axi_rresp[1]), .*);
+      .park_data(data2), .used(lot_used), .rec_take(rec_valid && !rec_early), .*);
+
+  cq_in_t of_ask;
+  assign of_ask = data2;
+  cq_record #(.PLACES(CQ_WAITING), .EARLY(CQ_EARLY)) u_record (
+      .ask_place(park ? slot : place), .ask_cqn(of_ask.cqn), .room(room_early), .rec_take(rec_valid),
+      .r_error(m_axi_rresp[1]), .*);
 
   // ---- C3, writes, events -----------------------------------------------------------------------------------
   wire [QW-1:0] b_queue;
@@ -208,6 +215,10 @@ module cq
   latency_tap #(.NAME({TAP, ".done"})) u_tap_done (.clk(clk), .rst(rst), .event_i(m_axi_bvalid && m_axi_bready));
   latency_tap #(.NAME({TAP, ".event"})) u_tap_event (.clk(clk), .rst(rst), .event_i(m_ev_tvalid && m_ev_tready));
 
+  // An arm in every cycle would keep B and visits from E0 for ever.
+  logic armed_before;
+  always_ff @(posedge clk) armed_before <= arm_valid && !rst;
+  `MH_ASSERT(a_arms, !(arm_valid && armed_before))
   `MH_NEVER_X(a_known, {s_cq_tready, m_axi_awvalid, m_axi_wvalid, m_axi_arvalid, m_axi_bready, m_ev_tvalid, cnt_written,
                         cnt_dropped, cnt_refused, cnt_records, cnt_overruns, cnt_events})
 

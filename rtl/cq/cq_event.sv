@@ -50,8 +50,7 @@ module cq_event
 
   logic [CW-1:0] ctx_mem[CQS];
   logic [SW-1:0] st_mem[CQS];
-  logic [21:0] due_mem[CQS];   // deadlines
-  logic [21:0] scan_mem[CQS];  // the same, for the scan
+  logic [21:0] due_mem[CQS];  // deadlines, as they were a cycle ago
   logic [CQS-1:0] enabled, fresh, live, error;
   logic [CQS-1:0] waits;  // a completion event of the queue is on its way to m_ev
   wire leaves;  // one leaves
@@ -72,24 +71,26 @@ module cq_event
   wire [21:0] x_past = now - x_due;
   /* verilator lint_on UNUSEDSIGNAL */
   wire hit = x_valid && (x_error || (x_live && !x_past[21]));
-  wire held = hit && arm_valid;
+  logic visited;  // the last pick that was no ARM
+  wire visits = hit && !arm_valid && !(b_valid && visited);
 
   always_ff @(posedge clk) begin
     if (rst) begin
       scan    <= '0;
       x_valid <= 1'b0;
-    end else if (!held) begin
+    end else if (!hit || visits) begin
       scan    <= scan + 1'b1;
       x_valid <= 1'b1;
       x_queue <= scan;
       x_live  <= live[scan];
       x_error <= error[scan];
-      x_due   <= scan_mem[scan];
+      x_due   <= due_mem[scan];
     end
   end
 
   // ---- E0 ---------------------------------------------------------------------------------------------------
-  assign b_take = b_valid && !arm_valid && !hit;
+  // turn about with visits: neither keeps the other waiting
+  assign b_take = b_valid && !arm_valid && (!hit || visited);
 
   logic v1, so1, solicited1, bad1;
   logic [1:0] kind1;
@@ -98,9 +99,13 @@ module cq_event
   logic [11:0] page1;
   always_ff @(posedge clk) v1 <= !rst && (arm_valid || hit || b_valid);
   always_ff @(posedge clk) begin
+    if (rst) visited <= 1'b0;
+    else if (visits || b_take) visited <= visits;
+  end
+  always_ff @(posedge clk) begin
     if (arm_valid || hit || b_valid) begin
-      kind1      <= arm_valid ? ARM : hit ? VISIT : DONE;
-      q1         <= arm_valid ? arm_data[QW-1:0] : hit ? x_queue : b_queue;
+      kind1      <= arm_valid ? ARM : visits ? VISIT : DONE;
+      q1         <= arm_valid ? arm_data[QW-1:0] : visits ? x_queue : b_queue;
       solicited1 <= b_solicited;
       bad1       <= b_error;
     end
@@ -171,15 +176,14 @@ module cq_event
   wire forward = keep && q2 == q1;
   wire [21:0] n_deadline = sets ? due_at2 : deadline2;
 
-  // What the scan looks at follows a cycle later: a decision does not have to reach every queue's bit.
+  // Deadlines and what the scan looks at follow a cycle later: a decision does not have to reach every queue's bit.
   logic keep3, sets3, live3;
   logic [QW-1:0] q3;
   logic [21:0] due_at3;
 
   always_ff @(posedge clk) begin
     if (keep) st_mem[q2] <= {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due};
-    if (sets) due_mem[q2] <= due_at2;
-    if (sets3) scan_mem[q3] <= due_at3;
+    if (sets3) due_mem[q3] <= due_at3;
   end
 
   always_ff @(posedge clk) begin
@@ -232,7 +236,7 @@ module cq_event
       error2     <= (error[q1] || (fail && fail_queue == q1) || (bad && bad_first && q2 == q1)) && !(tells && q2 == q1);
       waits2     <= (waits[q1] || (fired && q2 == q1) || (v3 && !error3 && cqn3[QW-1:0] == q1)) &&
           !(leaves && m_ev_cqn[QW-1:0] == q1);
-      deadline2  <= forward ? n_deadline : due_mem[q1];
+      deadline2  <= forward ? n_deadline : sets3 && q3 == q1 ? due_at3 : due_mem[q1];
       {vis, ls, gap, over, some, armed, so, due} <= forward ?
           {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due} :
           {m_vis, m_ls, m_gap, m_over, m_some, m_armed, m_so, m_due};

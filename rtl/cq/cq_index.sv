@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index logic of all queues: C1 looks the table up, C2 decides (rules T1, T2, X1 to X6 of docs/cq.md).
+// Index logic of all queues: C1 looks the table up, C2 decides (rules T1, T2, X1 to X7 of docs/cq.md).
 //
 // One operation a cycle, of one queue or of all in any order: the state that C2 writes is forwarded to the C1
 // beside it. The table itself is never cleared; `fresh` says that a queue begins anew.
@@ -22,13 +22,15 @@ module cq_index
     input  wire [CQ_CTX_W-1:0]  ctx_data,   /// cq_ctx_t
     input  wire                 op,         /// an operation is in C1
     input  wire                 op_record,  /// it is a RECORD
+    input  wire                 op_early,   /// of an early read
     input  wire                 op_retry,   /// it is a RETRY; neither: an ENTRY
     input  wire                 op_with,    /// a RETRY with record
-    input  wire [PW-1:0]        op_place,   /// place of RECORD and RETRY
+    input  wire [PW-1:0]        op_place,   /// place of a RETRY
     input  wire [23:0]          op_cqn,     /// queue
-    input  wire [23:0]          op_value,   /// a RECORD's distance from its consumer index to pi
+    input  wire [23:0]          op_value,   /// a RECORD's consumer index
     input  wire                 op_good,    /// it could be read
     input  wire [PW-1:0]        slot,       /// the lowest free place
+    input  wire                 room,       /// an early place is free
     input  wire                 bad,        /// a write failed (E2)
     input  wire [QW-1:0]        bad_queue,  /// of this queue
     output wire                 bad_first,  /// and puts it into error
@@ -39,6 +41,7 @@ module cq_index
     output wire                 park,       /// C2: takes place `slot`
     output wire                 link,       /// C2: behind place `tail`
     output wire                 ask,        /// C2: the record is to be read
+    output wire                 early,      /// C2: early
     output wire                 free,       /// C2: place `place` is free
     output wire                 follow,     /// C2: and the next one of its queue is to be tried
     output logic [PW-1:0]       place,      /// C2: place of the operation
@@ -51,7 +54,7 @@ module cq_index
     output logic [60:0]         dbr         /// C2: address of the record, in 8 bytes
 );
 
-  localparam int SW = 24 + 24 + 1 + PW;
+  localparam int SW = 24 + 24 + 1 + PW + 1;
 
   /* verilator lint_off UNUSEDSIGNAL */  // the table's other fields belong to the events
   cq_ctx_t w;
@@ -74,17 +77,18 @@ module cq_index
   wire [57:0] t_base;
   wire [4:0] t_log;
   wire [60:0] t_dbr;
-  wire t_collapsed, t_ignore, m_waits;
+  wire t_collapsed, t_ignore, m_waits, m_asked;
   wire [PW-1:0] m_tail;
   assign {t_cqn, t_base, t_log, t_collapsed, t_ignore, t_dbr, t_pi0} = ctx_mem[q1];
-  assign {m_pi, m_used, m_waits, m_tail} = fresh[q1] ? {t_pi0, 24'd0, 1'b0, PW'(0)} : st_mem[q1];
+  assign {m_pi, m_used, m_waits, m_tail, m_asked} = fresh[q1] ? {t_pi0, 24'd0, 1'b0, PW'(0), 1'b0} : st_mem[q1];
 
   // ---- C2 ---------------------------------------------------------------------------------------------------
-  logic v2, record2, retry2, with2, known2, ignore2, good2, dead2;
+  logic v2, record2, early2, retry2, with2, known2, ignore2, good2, dead2;
   logic [23:0] pi2, used2, value2;
-  logic waits2;
+  logic waits2, asked2;
   logic [PW-1:0] tail2;
   logic [4:0] log2;
+  logic [23:0] half2;  // bits of used that say half full, none where nobody asks early
 
   wire full = !ignore2 && used2[log2];
   wire comp = v2 && !record2;
@@ -98,7 +102,9 @@ module cq_index
   assign write  = mine && !full && !(entry && waits2);
   assign link   = mine && entry && waits2;
   assign park   = first || link;
-  assign ask    = first || again;
+  wire [23:0] used_next = used2 + 24'd1;
+  assign early  = write && !asked2 && (used_next & half2) != '0 && room;
+  assign ask    = first || again || early;
   assign free   = comp && retry2 && !again;
   assign follow = free && tail2 != place;
   assign tail   = tail2;
@@ -106,16 +112,18 @@ module cq_index
   assign owner  = pi2[log2];
 
   // What the queue is from the next cycle on. A record between what is known and what was written counts.
-  wire moves = v2 && record2 && good2 && value2 <= used2;
+  wire [23:0] unread = pi2 - value2;
+  wire moves = v2 && record2 && good2 && unread <= used2;
   wire [23:0] n_pi = write ? pi2 + 24'd1 : pi2;
-  wire [23:0] n_used = moves ? value2 : write ? used2 + 24'd1 : used2;
+  wire [23:0] n_used = moves ? unread : write ? used_next : used2;
   wire n_waits = (waits2 || park) && !(free && tail2 == place);
   wire [PW-1:0] n_tail = park ? slot : tail2;
+  wire n_asked = (asked2 || early) && !(v2 && record2 && early2);
   wire keep = v2 && known2;
   wire forward = keep && queue == q1;
 
   always_ff @(posedge clk) begin
-    if (keep) st_mem[queue] <= {n_pi, n_used, n_waits, n_tail};
+    if (keep) st_mem[queue] <= {n_pi, n_used, n_waits, n_tail, n_asked};
   end
 
   assign bad_first = bad && !failed[bad_queue];
@@ -142,6 +150,7 @@ module cq_index
   always_ff @(posedge clk) begin
     if (op) begin
       record2 <= op_record;
+      early2  <= op_early;
       retry2  <= op_retry;
       with2   <= op_with;
       good2   <= op_good;
@@ -150,19 +159,22 @@ module cq_index
       known2  <= enabled[q1] && t_cqn == op_cqn;
       ignore2 <= t_ignore;
       log2    <= t_log;
+      half2   <= t_ignore || t_log == 0 ? '0 : 24'hff_ffff << (t_log - 5'd1);
       mask    <= t_collapsed ? '0 : ~(22'h3f_ffff << t_log);
       base    <= t_base;
       dbr     <= t_dbr;
       dead2   <= failed[q1] || (over && queue == q1) || (bad && bad_queue == q1);
       value2  <= op_value;
-      {pi2, used2, waits2, tail2} <= forward ? {n_pi, n_used, n_waits, n_tail} : {m_pi, m_used, m_waits, m_tail};
+      {pi2, used2, waits2, tail2, asked2} <= forward ?
+          {n_pi, n_used, n_waits, n_tail, n_asked} : {m_pi, m_used, m_waits, m_tail, m_asked};
     end
   end
 
   // T2: a queue that begins anew has nothing inside.
   `MH_ASSERT(a_idle, !(ctx_we && ((op && q1 == ctx_addr) || (v2 && queue == ctx_addr))))
-  // Only the head of a queue that waits has a record or a try.
-  `MH_ASSERT(a_waits, !(v2 && (record2 || retry2) && !(known2 && waits2)))
+  // Only the head of a queue that waits has a record or a try, and who asked early has an early record.
+  `MH_ASSERT(a_waits, !(v2 && (retry2 || (record2 && !early2)) && !(known2 && waits2)))
+  `MH_ASSERT(a_asked, !(v2 && record2 && early2 && !(known2 && asked2)))
   // A ring never holds more than its entries, unless nobody looks.
   `MH_ASSERT(a_ring, !(v2 && known2 && !ignore2) || used2 <= 24'd1 << log2)
   `MH_NEVER_X(a_known, {write, refuse, drop, park, ask, free})

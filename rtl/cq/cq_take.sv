@@ -33,9 +33,10 @@ module cq_take
   /* verilator lint_off UNUSEDSIGNAL */  // only the sign counts
   wire [15:0] ahead = dma_done - h.barrier;
   /* verilator lint_on UNUSEDSIGNAL */
+  logic acked;  // it was, in a cycle before
 
   assign s_ready = count < CW'(CQ_IN_FIFO);
-  assign ready   = h_valid && !ahead[15];
+  assign ready   = h_valid && (acked || !ahead[15]);
   assign data    = h;
 
   sync_fifo #(.WIDTH(CQ_IN_W), .DEPTH(CQ_IN_FIFO)) u_fifo (
@@ -50,10 +51,44 @@ module cq_take
 
   always_ff @(posedge clk) begin
     if (load) h <= head;
+    acked <= !load && (acked || !ahead[15]);
   end
 
   // Only what is there can be issued.
   `MH_ASSERT(a_take, !take || ready)
+
+`ifndef SYNTHESIS
+  // I2, rule of use: how far dma_done is beyond each barrier, not modulo 2^16, from the acceptance until H has it.
+  logic [31:0] moved;  // how far dma_done went
+  logic [15:0] was;
+  logic signed [32:0] beyond[CQ_IN_FIFO];  // barrier to `moved` at the acceptance
+  logic signed [32:0] beyond_h;
+  logic loaded;
+  logic [CW-2:0] wr, rd;
+  /* verilator lint_off UNUSEDSIGNAL */  // only the barrier is looked at
+  cq_in_t s;
+  /* verilator lint_on UNUSEDSIGNAL */
+  assign s = s_data;
+  wire [31:0] total = moved + 32'(16'(dma_done - was));
+  wire [15:0] lead = dma_done - s.barrier;
+  always_ff @(posedge clk) begin
+    was   <= dma_done;
+    moved <= rst ? '0 : total;
+    if (rst) begin
+      wr <= '0;
+      rd <= '0;
+    end else begin
+      if (s_valid && s_ready) begin
+        wr         <= wr + 1'b1;
+        beyond[wr] <= $signed({17'd0, lead}) - $signed({16'd0, lead[15], 16'd0}) - $signed({1'b0, total});
+      end
+      if (load) rd <= rd + 1'b1;
+    end
+    if (load) beyond_h <= beyond[rd];
+    loaded <= load && !rst;
+  end
+  `MH_ASSERT(a_wraps, !loaded || beyond_h + $signed({1'b0, total}) < 33'sd32768)
+`endif
 
 endmodule
 

@@ -31,7 +31,7 @@ module tb_cq
   logic [75:0] arm_side;  // {page, arm word, cqn}
   logic [15:0] done0, dma_done;
 
-  logic [3:0] awid, bid, arid, rid;
+  logic [4:0] awid, bid, arid, rid;
   logic [63:0] awaddr, wstrb, araddr;
   logic [7:0] awlen, arlen;
   logic [2:0] awsize, arsize;
@@ -83,7 +83,7 @@ module tb_cq
       .cnt_arm_refused(cnt_arm_refused)
   );
 
-  axi_mem #(.NAME("mem"), .GPU_BASE(GPU_BASE), .HOST_LINES(HOST_LINES), .GPU_LINES(GPU_LINES), .WRITE_DEPTH(4096),
+  axi_mem #(.NAME("mem"), .ID_W(5), .GPU_BASE(GPU_BASE), .HOST_LINES(HOST_LINES), .GPU_LINES(GPU_LINES), .WRITE_DEPTH(4096),
             .BURSTS(4096), .ANY_ORDER(1'b1)) u_mem (
       .activity(mem_activity),
       .s_axi_awid(awid), .s_axi_awaddr(awaddr), .s_axi_awlen(awlen), .s_axi_awsize(awsize), .s_axi_awburst(awburst),

@@ -240,8 +240,8 @@ def test_arms_are_refused_by_page_number_and_setting():
     rig = Rig()
     rig.put(10)
     rig.arm(40, 0, page=PAGE + 1)
-    rig.arm(41, 0, cqn=CQN + 4)
-    rig.arm(42, 0, cqn=CQN + 1)
+    rig.arm(42, 0, cqn=CQN + 4)
+    rig.arm(44, 0, cqn=CQN + 1)
     rig.run()
     assert rig.counts()["arm_refused"] == 3
     assert rig.ev.taken == []
