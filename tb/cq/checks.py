@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from models import cqe
 from models.protocol import CQE, CqIn
+from models.spec import spec
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.cq.consumer import LINE, M16, M24, CollapsedReader, RingReader
@@ -126,7 +127,7 @@ def collapsed(phase: PhaseRecords, time: Timeline) -> Iterator[str]:
 
 
 def barriers(phase: PhaseRecords) -> Iterator[str]:
-    """No entry leaves before the B of its data."""
+    """No entry leaves before the B of its data: between its acceptance and then they were all there, once at least."""
     s: Stimulus = phase.item.info["stimulus"]
     steps = [(0, s.done0), *s.done]
     cycles = [c for c, _ in steps]
@@ -139,15 +140,16 @@ def barriers(phase: PhaseRecords) -> Iterator[str]:
         if c is None:
             continue
         turn: dict[int, int] = defaultdict(int)
-        for i, (_, x) in enumerate(got):
+        for i, (taken, x) in enumerate(got):
             addr = c.base if c.collapsed else cqe.entry_address(c.base, c.log, c.pi0 + i & M24)
             n = turn[addr]
             turn[addr] += 1
             if n >= len(entries[addr]):
                 break  # dropped from here on
             left = entries[addr][n]
-            done = steps[bisect_right(cycles, left) - 1][1]
-            if (done - x.barrier) & M16 >= 1 << 15:
+            since = steps[bisect_right(cycles, taken) - 1 : bisect_right(cycles, left)]
+            done = since[-1][1]
+            if all((count - x.barrier) & M16 >= 1 << 15 for _, count in since):
                 yield f"cqn {cqn}: entry {i} left at {left} with {done} data writes done, its data is {x.barrier}"
                 break
 
@@ -197,17 +199,56 @@ def events(phase: PhaseRecords) -> Iterator[str]:
             yield f"cqn {c.cqn}: armed at {last} from {ci} on, an entry is visible since {due[0]}, no event came"
 
 
+def pace(phase: PhaseRecords) -> Iterator[str]:
+    """A completion a cycle, less one for each RECORD that the rule allows."""
+    entries, most = phase.item.info["pace"]
+    left = phase.rows["mem_aw.rec"]["cycle"]
+    asked = phase.rows["mem_ar.rec"]["id"]
+    took = int(left[-1] - left[0]) + 1 if len(left) else 0
+    if len(left) != entries or took > entries + most:
+        yield f"{len(left)} entries in {took} cycles, expected {entries} in {entries + most} at most"
+    if len(asked) > most:
+        yield f"{len(asked)} records were read, expected {most} at most"
+    if (asked < spec().integer("cq.waiting")).any():
+        yield "a completion waited for a record"
+
+
+def storm(phase: PhaseRecords) -> Iterator[str]:
+    """B that wait go one in so many cycles at least; an arm of an entry that is there has its event within a bound."""
+    every, within = phase.item.info["storm"]
+    s: Stimulus = phase.item.info["stimulus"]
+    limit = 0
+    for i, (w, b) in enumerate(
+        zip(phase.rows["mem_w.rec"]["cycle"].tolist(), phase.rows["mem_b.rec"]["cycle"].tolist(), strict=True)
+    ):
+        limit = max(limit, w + s.timing.host.wr_resp) + every
+        if b > limit:
+            yield f"B {i} came at {b}, expected by {limit}: one in {every} cycles"
+            break
+    sent: dict[int, list[int]] = defaultdict(list)
+    for row in phase.beats["m_ev"]:
+        sent[int.from_bytes(row["side"].tobytes(), "little") >> 1].append(int(row["cycle"]))
+    last = {data & M24: at for at, _, data in s.arms}
+    for cqn, at in last.items():
+        if not any(at < cycle <= at + within for cycle in sent[cqn]):
+            yield f"cqn {cqn}: armed at {at}, its events are at {sent[cqn][-3:]}, expected one by {at + within}"
+
+
 def check(_ctx: RunContext, phase: PhaseRecords) -> list[str]:
     """All of it, and the counters at the end (``info["final"]``)."""
     time = Timeline(phase)
     lines = [*barriers(phase), *collapsed(phase, time)]
     if phase.item.info["checked"]:
         lines += [*rings(phase, time), *events(phase)]
-    pace = phase.item.info.get("one_a_cycle")
-    if pace:
+    rate = phase.item.info.get("one_a_cycle")
+    if rate:
         left = phase.rows["mem_aw.rec"]["cycle"]
-        if len(left) != pace or int(left[-1] - left[0]) != pace - 1:
-            lines.append(f"{len(left)} entries in {int(left[-1] - left[0]) + 1} cycles, expected {pace} in {pace}")
+        if len(left) != rate or int(left[-1] - left[0]) != rate - 1:
+            lines.append(f"{len(left)} entries in {int(left[-1] - left[0]) + 1} cycles, expected {rate} in {rate}")
+    if "pace" in phase.item.info:
+        lines += pace(phase)
+    if "storm" in phase.item.info:
+        lines += storm(phase)
     have = counters(phase.events["status"][-1]["value"])
     lines += [f"counter {n} is {have[n]}, expected {v}" for n, v in phase.item.info["final"].items() if have[n] != v]
     total = sum(len(x) for x in accepted(phase).values())

@@ -31,6 +31,7 @@ ENTRY = Group(
         Cover("waited", each("not at all", "a little", "long"), points=("barrier", "lot")),
         Cover("barrier", each("2^16", "elsewhere"), points=("barrier",)),
         Cross("waited_barrier", ("waited", "barrier"), points=("barrier",)),
+        Cover("done", each("close", "2^15 beyond"), points=("acked",)),
     ],
 )  # fmt: skip
 
@@ -41,8 +42,13 @@ RECORD = Group(
         Cover("answer", each("good", "error"), points=("overrun",)),
         Cover("under_way", [Bin("one", 1), Bin("up to 4", range(2, 5)), Bin("up to 12", range(5, 13)),
                             Bin("the whole lot", range(13, 17))], points=("lot",)),
+        Cover("early_under_way", [Bin("one", 1), Bin("up to 4", range(2, 5)), Bin("up to 15", range(5, 16)),
+                                  Bin("all", 16)], points=("early",)),
         Cover("order", each("oldest", "overtook"), points=("lot",)),
-        Cover("place", each(*range(16)), points=("lot",)),
+        Cover("place", [Bin(str(i), i, ("early" if i >= 16 else "lot",)) for i in range(32)]),
+        Cover("kind", [Bin("for one that waits", "lot", ("lot",)), Bin("early", "early", ("early",))]),
+        Cross("kind_answer", ("kind", "answer"), points=("overrun",)),
+        Cross("kind_order", ("kind", "order"), points=("lot", "early")),
     ],
 )  # fmt: skip
 
@@ -84,8 +90,10 @@ PHASE = Group(
         Cover("pace", [Bin("a thousand entries, one a cycle", range(1000, 1 << 16))], points=("rate",)),
         Cover("writes", [Bin("up to 100", range(101)), Bin("hundreds", range(101, 505)), Bin("all", range(505, 600))],
               points=("rate",)),
+        Cover("early", [Bin("thousands of entries less a cycle for each record", True)], points=("early",)),
+        Cover("arms", [Bin("every other cycle, hundreds", range(300, 1000))], points=("storm",)),
         Cover("counted", each(*Cq.COUNTERS), points=("random_queues", "bad_writes", "refused", "overrun", "storm")),
-        Cover("queues", each(64, 1024), points=("random_queues",)),
+        Cover("queues", each(4, 64, 1024), points=("random_queues",)),
     ],
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -34,6 +35,13 @@ def _place(index: int, size: int) -> str:
 def entries(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """One sample an entry that was written."""
     fastest = sum(spec().cycles(f"latency.cq.{n}") for n in ("fifo", "head", "pick", "lookup", "index", "form"))
+    s: Stimulus = phase.item.info["stimulus"]
+    steps = [(0, s.done0), *s.done]
+    at = [cycle for cycle, _ in steps]
+
+    def beyond(cycle: int, barrier: int) -> bool:
+        return steps[bisect_right(at, cycle) - 1][1] - barrier & M16 >= 1 << 15
+
     left: dict[int, list[int]] = defaultdict(list)
     for row in phase.rows["mem_aw.rec"]:
         left[int(row["addr"])].append(int(row["cycle"]))
@@ -55,12 +63,14 @@ def entries(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
                 "place": _place(index & ((1 << c.log) - 1), 1 << c.log),
                 "index": "last" if index == M24 else "first" if not index else "within",
                 "waited": "not at all" if not waited else "a little" if waited < 50 else "long",
+                "done": "2^15 beyond" if beyond(left[addr][turn[addr] - 1], x.barrier) else "close",
                 "barrier": "2^16" if x.barrier > M16 - 8 or x.barrier < 8 else "elsewhere",
             }  # fmt: skip
 
 
 def records(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
-    """One sample a record that was read: what it said, how many were under way, whether it overtook."""
+    """One sample a record that was read: what it said, how many of its kind were under way, whether it overtook."""
+    waiting = spec().integer("cq.waiting")
     by_line: dict[int, list[CqCtx]] = defaultdict(list)
     for c in _contexts(phase).values():
         by_line[c.dbr_addr & -LINE].append(c)
@@ -74,9 +84,11 @@ def records(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             continue
         at, _ = open_.pop(ident)
         older = any(a < at for a, _ in open_.values())
+        lot = ident < waiting
+        beside = sum((i < waiting) == lot for i in open_)
         yield {
-            "answer": "error" if what >= 2 else "good", "under_way": len(open_) + 1,
-            "order": "overtook" if older else "oldest", "place": ident,
+            "answer": "error" if what >= 2 else "good", ("under_way" if lot else "early_under_way"): beside + 1,
+            "order": "overtook" if older else "oldest", "place": ident, "kind": "lot" if lot else "early",
         }  # fmt: skip
 
 
@@ -148,6 +160,13 @@ def phases(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         run = np.flatnonzero(np.diff(left.astype(np.int64)) != 1)
         longest = int(np.max(np.diff(np.concatenate(([-1], run, [len(left) - 1])))))
         yield {"pace": longest}
+    if "pace" in phase.item.info:
+        entries, most = phase.item.info["pace"]
+        yield {"early": len(left) == entries >= 2000 and int(left[-1] - left[0]) < entries + most}
+    at = np.asarray([a for a, _, _ in phase.item.info["stimulus"].arms], np.int64)
+    if len(at) > 1:
+        gaps = np.flatnonzero(np.diff(at) != 2)
+        yield {"arms": int(np.max(np.diff(np.concatenate(([-1], gaps, [len(at) - 1])))))}
     b = phase.rows["mem_b.rec"]["cycle"]
     n = min(len(left), len(b))
     under_way = max((int(np.searchsorted(left, b[i])) - i for i in range(n)), default=0)

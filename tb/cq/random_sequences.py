@@ -32,7 +32,7 @@ class RandomQueues(PhaseSequence):
             write=(int(rng.integers(2, far + 2)), int(rng.integers(far))),
             read=(int(rng.integers(2, far + 2)), int(rng.integers(2 * far))),
         )  # fmt: skip
-        n = int(rng.choice([1, 3, 12, 40]))
+        n = min(int(rng.choice([1, 3, 12, 40])), queues)
         chosen = rng.choice(queues, size=n, replace=False).tolist()
         for e in chosen:
             kind = rng.random()

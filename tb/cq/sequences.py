@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from models.protocol import CQE
+from models.spec import spec
 from tb.common.uvm import PhaseItem, PhaseSequence
 from tb.cq.consumer import M16, M24
+from tb.cq.pace import pace
 from tb.cq.scenario import KINDS, NO_WINDOW, Scenario, Software
 
 NEAR = (-40, -2, -1, 0, 0, 0, 0, 1, 2, 5, 1 << 22, 1 << 23)  # ci of an arm against the entries so far
@@ -254,13 +256,70 @@ class Events(PhaseSequence):
         return item
 
 
-class ArmStorm(PhaseSequence):
-    """An arm every other cycle for a while: arms cannot wait, so B and visits do; nothing is lost."""
+class Early(PhaseSequence):
+    """Rings whose software keeps up, memory that answers after 40 cycles: a completion a cycle, less one for each RECORD,
+    by the rule; rings of 256, of 16 (16 queues in turn), of 4096; then more half full rings than early places."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        log, n, entries = ((8, 1, 3000), (4, 16, 3000), (12, 1, 9000), (3, 64, 1500))[index]
+        s = Scenario(rng, write=(6, 0), read=(200 if index == 3 else 40, 0))
+        style = Software(gap=(2, 5), most=64, late=(1, 3))
+        queues = [s.queue(i, style, log=log) for i in range(n)]
+        s.at += 10
+        for i in range(entries):
+            s.complete(queues[i % n])
+            s.at += 1
+        s.consume()
+        s.final = {"written": entries, "dropped": 0, "overruns": 0, "refused": 0}
+        item = s.item(f"early{index}")
+        if index < 3:
+            # polls are 4 cycles apart at most, the record moves 2 later, and a read sees it the cycle after
+            rule = pace(1 << log, n, s.s.timing.host, 4 + 2 + 1)
+            assert rule.never_waits
+            item.info["pace"] = (entries, n * rule.records(-(-entries // n)))
+        return item
+
+
+class Acked(PhaseSequence):
+    """I2 across half of the 16 bits: what is acked waits for room while dma_done goes on by more than 2^15."""
 
     phases = 2
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        few = int(rng.integers(1, 6))
+        s = Scenario(rng, done0=((1 << 16) - few, (1 << 15) - few)[index], write=(5, 3))
+        c = s.queue(1, log=12, ignore_overrun=1)
+        s.at += 10
+        for _ in range(9):  # the last one stays in H
+            s.data(after=3)
+            s.complete(c)
+            s.at += 2
+        s.at += 40
+        while (s.issued - s.s.done[8][1]) & M16 < (1 << 15) + 3000:
+            s.data(int(rng.integers(200, 500)), after=1)
+            s.at += 2
+        s.s.ready = {"mem_aw": [0] * (s.at + 20) + [1] * 3000}
+        s.at += 60
+        for _ in range(20):
+            s.data(after=int(rng.integers(1, 30)))
+            s.complete(c)
+            s.at += int(rng.integers(1, 4))
+        s.final = {"written": 29}
+        return s.item(f"acked{index}")
+
+
+class ArmStorm(PhaseSequence):
+    """An arm every other cycle for a while, the most that is allowed: B go at half rate at least while no visit is due, at
+    a quarter while every queue that the scan meets is; nothing is lost, every event comes in time."""
+
+    phases = 4
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = Scenario(rng, write=(3, 0))
+        if index >= 2:
+            return self._bound(s, rng, index == 3)
         queues = [
             s.queue(i, log=6, ignore_overrun=1, mod_count=3, mod_period=int(rng.integers(1, 60))) for i in range(8)
         ]
@@ -272,6 +331,34 @@ class ArmStorm(PhaseSequence):
                 s.arm(queues[int(rng.integers(8))], c.pi0 + n // 8 - int(rng.integers(4)) & M24, rng.random() < 0.2)
             s.at += 1
         return s.item(f"storm{index}", quiet=600)
+
+
+    @staticmethod
+    def _bound(s: Scenario, rng: np.random.Generator, visits: bool) -> PhaseItem:
+        """All queues armed in turn: events at once, or (``visits``) by their deadline only."""
+        n = s.s.queues
+        period = 3
+        moderation = {"mod_count": 1000, "mod_period": period} if visits else {}
+        queues = [s.queue(i, log=6, ignore_overrun=1, **moderation) for i in range(n)]
+        s.at += 10
+        for c in queues:
+            s.complete(c)
+            s.at += 2
+        s.at += 60
+        for i in range(700):
+            if i < 500:
+                s.complete(queues[int(rng.integers(n))])
+            if i % 2 == 0:
+                c = queues[i // 2 % n]
+                s.arm(c, c.pi0)
+            s.at += 1
+        item = s.item(f"storm_bound{int(visits)}", quiet=600)
+        late = {name: spec().cycles(f"latency.cq.{name}") for name in spec().section("latency.cq")}
+        stages = late["pick"] + late["lookup"]
+        # E2 of the arm; its deadline; the scan sees it, and meets all queues, each with a hit that waits 3 cycles
+        scan = period + 2 + 4 * n + stages if visits else 0
+        item.info["storm"] = (4 if visits else 2, stages + scan + late["event"])
+        return item
 
 
 class BadWrites(PhaseSequence):

@@ -28,16 +28,24 @@ class rings(PhaseTest):
 
 
 @pyuvm.test()
+class early(PhaseTest):
+    """Rings with live software, slow memory: the record is read before they are full, a completion a cycle."""
+
+    plan = PLAN
+    sequences = (s.Early,)
+
+
+@pyuvm.test()
 class waits(PhaseTest):
     """Data that comes late, full rings, overruns, a full lot, unreadable and unwritable memory."""
 
     plan = PLAN
-    sequences = (s.Barriers, s.Overrun, s.Lot, s.BadWrites, s.Refused)
+    sequences = (s.Barriers, s.Acked, s.Overrun, s.Lot, s.BadWrites, s.Refused)
 
 
 @pyuvm.test()
 class events(PhaseTest):
-    """Arms, moderation, solicited events, an arm every cycle, a slow reader."""
+    """Arms, moderation, solicited events, an arm every other cycle, a slow reader."""
 
     plan = PLAN
     sequences = (s.Events, s.ArmStorm)
