@@ -76,7 +76,7 @@ module cq
   localparam int OW = $clog2(CQ_WRITES) + 1;
   localparam int FW = $clog2(CQ_OUT_FIFO) + 1;
 
-  wire h_ready, h_take;
+  wire h_ready, h_take, try_take;
   wire [CQ_IN_W-1:0] h_data;
   cq_take u_take (
       .clk(clk), .rst(rst), .s_valid(s_cq_tvalid), .s_ready(s_cq_tready), .s_data(s_cq_cq), .dma_done(dma_done),
@@ -91,42 +91,24 @@ module cq
   wire form_busy;
   wire [FW-1:0] out_waiting;
   wire [OW-1:0] owed;
-  logic v1, record1, early1, retry1, with1, good1;
+  wire op, v1, record1, retry1, comp1;
+  /* verilator lint_off UNUSEDSIGNAL */  // C0 looks at it
+  wire comp2, entry2;
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic early1, with1, good1;
   logic [PW-1:0] place1;
   logic [23:0] cqn1, value1;
   logic [CQ_IN_W-1:0] data1, data2;
-  logic comp2, entry2;  // C2 holds a completion; one that came in
-
-  wire comp1 = v1 && !record1;
-  wire entry1 = comp1 && !retry1;
-  wire [1:0] under_way = 2'(comp1) + 2'(comp2) + 2'(form_busy);
-  wire room = out_waiting + FW'(under_way) < FW'(CQ_OUT_FIFO) && owed + OW'(under_way) < OW'(CQ_WRITES);
-  wire places = lot_used + (PW + 1)'(entry1) + (PW + 1)'(entry2) < (PW + 1)'(CQ_WAITING);
-  wire try_take = !rec_valid && try_valid && room;
-  assign h_take = !rec_valid && !try_valid && room && places && h_ready;
+  cq_pick #(.PLACES(CQ_WAITING), .OUT_FIFO(CQ_OUT_FIFO), .WRITES(CQ_WRITES)) u_pick (.owed(owed), .*);
 
   cq_in_t picked;
   assign picked = try_valid ? try_data : h_data;
 
   always_ff @(posedge clk) begin
-    if (rst) begin
-      v1     <= 1'b0;
-      comp2  <= 1'b0;
-      entry2 <= 1'b0;
-    end else begin
-      v1     <= rec_valid || try_take || h_take;
-      comp2  <= comp1;
-      entry2 <= entry1;
-    end
-  end
-
-  always_ff @(posedge clk) begin
-    if (rec_valid || try_take || h_take) begin
-      record1 <= rec_valid;
-      retry1  <= !rec_valid && try_valid;
-      with1   <= try_with;
-      place1  <= try_place;
-      cqn1    <= rec_valid ? rec_cqn : picked.cqn;
+    if (op) begin
+      with1  <= try_with;
+      place1 <= try_place;
+      cqn1   <= rec_valid ? rec_cqn : picked.cqn;
     end
     if (rec_valid) begin
       value1 <= rec_value;
@@ -162,7 +144,7 @@ module cq
   wire [QW-1:0] b_queue;
   wire b_solicited, b_take, b_empty, b_error;
   wire [$clog2(CQ_B_FIFO):0] b_count;
-  cq_form #(.QW(QW)) u_form (
+  cq_form #(.QW(QW), .OUT_FIFO(CQ_OUT_FIFO), .WRITES(CQ_WRITES)) u_form (
       .data(data2), .offset(index[21:0] & mask), .busy(form_busy), .waiting(out_waiting), .*);
 
   sync_fifo #(.WIDTH(1), .DEPTH(CQ_B_FIFO)) u_b (

@@ -9,7 +9,9 @@ module cq_form
   import microhop_pkg::*;
   import spec_pkg::*;
 #(
-    parameter int QW = 6  /// bits of a queue's number in the table
+    parameter int QW       = 6,  /// bits of a queue's number in the table
+    parameter int OUT_FIFO = 8,  /// words of AW and W FIFO each, a power of two
+    parameter int WRITES   = 512 /// writes without B, a power of two
 ) (
     input  wire               clk,            /// clock
     input  wire               rst,            /// synchronous reset, active high
@@ -20,8 +22,8 @@ module cq_form
     input  wire [57:0]        base,           /// C2: line of the ring
     input  wire               owner,          /// C2: owner bit
     output wire               busy,           /// an entry is in C3
-    output wire [$clog2(CQ_OUT_FIFO):0] waiting,  /// the fuller one of AW and W FIFO
-    output wire [$clog2(CQ_WRITES):0] owed,   /// writes without B
+    output wire [$clog2(OUT_FIFO):0] waiting,  /// the fuller one of AW and W FIFO
+    output wire [$clog2(WRITES):0] owed,   /// writes without B
     output wire [QW-1:0]      b_queue,        /// queue of the oldest of them
     output wire               b_solicited,    /// it is a solicited one
     input  wire               b_take,         /// its B is taken
@@ -33,7 +35,7 @@ module cq_form
     input  wire               m_axi_wready    /// data accepted
 );
 
-  localparam int FW = $clog2(CQ_OUT_FIFO) + 1;
+  localparam int FW = $clog2(OUT_FIFO) + 1;
   localparam int EW = 4 + 1 + 1 + 16 + 24 + 8 + 8 + 8 + 32 + 32;  // fields of an entry
 
   logic v3, owner3;
@@ -69,15 +71,15 @@ module cq_form
   wire [57:0] line = {
       low3[22] && mid_full3 ? up_next3 : up3, low3[22] ? mid_next3 : mid3, low3[21:0]};
 
-  sync_fifo #(.WIDTH(58), .DEPTH(CQ_OUT_FIFO)) u_aw (
+  sync_fifo #(.WIDTH(58), .DEPTH(OUT_FIFO)) u_aw (
       .clk(clk), .rst(rst), .wr_en(v3), .wr_data(line), .rd_en(m_axi_awvalid && m_axi_awready),
       .rd_data(m_axi_awaddr[63:6]), .empty(aw_empty), .count(aw_count));
-  sync_fifo #(.WIDTH(EW), .DEPTH(CQ_OUT_FIFO)) u_w (
+  sync_fifo #(.WIDTH(EW), .DEPTH(OUT_FIFO)) u_w (
       .clk(clk), .rst(rst), .wr_en(v3),
       .wr_data({e3.opcode, e3.se, owner3, e3.wqe_counter, e3.qpn, e3.send_opcode, e3.syndrome, e3.vendor, e3.byte_cnt,
                 e3.imm}),
       .rd_en(m_axi_wvalid && m_axi_wready), .rd_data(fields), .empty(w_empty), .count(w_count));
-  sync_fifo #(.WIDTH(QW + 1), .DEPTH(CQ_WRITES)) u_b (
+  sync_fifo #(.WIDTH(QW + 1), .DEPTH(WRITES)) u_b (
       .clk(clk), .rst(rst), .wr_en(v3), .wr_data({queue3, e3.se || error}), .rd_en(b_take),
       .rd_data({b_queue, b_solicited}), .empty(b_empty), .count(owed));
 

@@ -88,7 +88,8 @@ module cq_index
   logic waits2, asked2;
   logic [PW-1:0] tail2;
   logic [4:0] log2;
-  logic [23:0] half2;  // bits of used that say half full, none where nobody asks early
+  logic may2;  // the queue may ask early
+  logic [23:0] half2;  // bits of used that say half full
 
   wire full = !ignore2 && used2[log2];
   wire comp = v2 && !record2;
@@ -102,8 +103,9 @@ module cq_index
   assign write  = mine && !full && !(entry && waits2);
   assign link   = mine && entry && waits2;
   assign park   = first || link;
-  wire [23:0] used_next = used2 + 24'd1;
-  assign early  = write && !asked2 && (used_next & half2) != '0 && room;
+  // X7: half full after this write; the sum is not waited for
+  wire half = (used2 & half2) != '0 || (used2 | half2) == '1;
+  assign early  = write && may2 && !asked2 && half && room;
   assign ask    = first || again || early;
   assign free   = comp && retry2 && !again;
   assign follow = free && tail2 != place;
@@ -115,7 +117,7 @@ module cq_index
   wire [23:0] unread = pi2 - value2;
   wire moves = v2 && record2 && good2 && unread <= used2;
   wire [23:0] n_pi = write ? pi2 + 24'd1 : pi2;
-  wire [23:0] n_used = moves ? unread : write ? used_next : used2;
+  wire [23:0] n_used = moves ? unread : write ? used2 + 24'd1 : used2;
   wire n_waits = (waits2 || park) && !(free && tail2 == place);
   wire [PW-1:0] n_tail = park ? slot : tail2;
   wire n_asked = (asked2 || early) && !(v2 && record2 && early2);
@@ -159,7 +161,8 @@ module cq_index
       known2  <= enabled[q1] && t_cqn == op_cqn;
       ignore2 <= t_ignore;
       log2    <= t_log;
-      half2   <= t_ignore || t_log == 0 ? '0 : 24'hff_ffff << (t_log - 5'd1);
+      may2    <= !t_ignore && t_log != 0;
+      half2   <= 24'hff_ffff << (t_log - 5'd1);
       mask    <= t_collapsed ? '0 : ~(22'h3f_ffff << t_log);
       base    <= t_base;
       dbr     <= t_dbr;
