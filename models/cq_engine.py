@@ -139,7 +139,8 @@ class _Place:
 class Cq(Component):
     """Feed with :meth:`ctx`, :meth:`put`, :meth:`done`, :meth:`arm`, :meth:`b`, :meth:`r` at the cycles of those
     transfers; pull ``aw`` and ``w`` (Write), ``ar`` (Read), ``ev`` (Event). ``changes``: (cycle, counters) at each
-    change, counters in the order of ``COUNTERS``. ``early``: another number of early places. Raises ValueError when a queue that is not idle is set up.
+    change, counters in the order of ``COUNTERS``. ``early``: another number of early
+    places. Raises ValueError when a queue that is not idle is set up.
     """
 
     COUNTERS = ("written", "dropped", "refused", "records", "overruns", "bad_writes", "events", "arm_refused")

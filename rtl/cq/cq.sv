@@ -134,7 +134,9 @@ module cq
   cq_lot #(.PLACES(CQ_WAITING)) u_lot (
       .park_data(data2), .used(lot_used), .rec_take(rec_valid && !rec_early), .*);
 
+  /* verilator lint_off UNUSEDSIGNAL */  // of who asks only the queue
   cq_in_t of_ask;
+  /* verilator lint_on UNUSEDSIGNAL */
   assign of_ask = data2;
   cq_record #(.PLACES(CQ_WAITING), .EARLY(CQ_EARLY)) u_record (
       .ask_place(park ? slot : place), .ask_cqn(of_ask.cqn), .room(room_early), .rec_take(rec_valid),

@@ -257,8 +257,8 @@ class Events(PhaseSequence):
 
 
 class Early(PhaseSequence):
-    """Rings whose software keeps up, memory that answers after 40 cycles: a completion a cycle, less one for each RECORD,
-    by the rule; rings of 256, of 16 (16 queues in turn), of 4096; then more half full rings than early places."""
+    """Rings whose software keeps up, memory that answers after 40 cycles: a completion a cycle, less one for each
+    RECORD, by the rule; rings of 256, of 16 (16 queues), of 4096; then more half full rings than early places."""
 
     phases = 4
 
@@ -311,8 +311,8 @@ class Acked(PhaseSequence):
 
 
 class ArmStorm(PhaseSequence):
-    """An arm every other cycle for a while, the most that is allowed: B go at half rate at least while no visit is due, at
-    a quarter while every queue that the scan meets is; nothing is lost, every event comes in time."""
+    """An arm every other cycle for a while, the most that is allowed: B go at half rate at least while no visit is due,
+    at a quarter while every queue that the scan meets is; nothing is lost, every event comes in time."""
 
     phases = 4
 
@@ -332,14 +332,13 @@ class ArmStorm(PhaseSequence):
             s.at += 1
         return s.item(f"storm{index}", quiet=600)
 
-
     @staticmethod
     def _bound(s: Scenario, rng: np.random.Generator, visits: bool) -> PhaseItem:
         """All queues armed in turn: events at once, or (``visits``) by their deadline only."""
         n = s.s.queues
         period = 3
-        moderation = {"mod_count": 1000, "mod_period": period} if visits else {}
-        queues = [s.queue(i, log=6, ignore_overrun=1, **moderation) for i in range(n)]
+        moderation: dict[str, int] = {"mod_count": 1000, "mod_period": period} if visits else {}
+        queues = [s.queue(i, None, log=6, ignore_overrun=1, **moderation) for i in range(n)]
         s.at += 10
         for c in queues:
             s.complete(c)
