@@ -66,7 +66,7 @@ module tb_queue_pairs
   logic [CQ_IN_W-1:0] cq_side;
   logic [CQ_CTX_W+9:0] cq_ctx_side;  // {entry, cq_ctx_t}
   logic [15:0] done0, dma_done;
-  logic [3:0] cq_arid;
+  logic [4:0] cq_arid;
   logic [63:0] cq_araddr;
   logic [7:0] cq_arlen;
   logic [2:0] cq_arsize;
@@ -78,7 +78,7 @@ module tb_queue_pairs
   logic [31:0] cnt_arm_refused;
 
   // memory
-  logic [3:0] awid;
+  logic [4:0] awid;
   logic [9:0] bid, rid;  // rid: bit 9 set for the completion queues
   logic [63:0] awaddr, wstrb;
   logic [7:0] awlen;
@@ -164,10 +164,10 @@ module tb_queue_pairs
       .arm_valid(arm_valid), .arm_page(12'(arm_page)), .arm_data(arm_data),
       .m_axi_awid(awid), .m_axi_awaddr(awaddr), .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
       .m_axi_awvalid(awvalid), .m_axi_awready(awready), .m_axi_wdata(wdata), .m_axi_wstrb(wstrb), .m_axi_wlast(wlast),
-      .m_axi_wvalid(wvalid), .m_axi_wready(wready), .m_axi_bid(bid[3:0]), .m_axi_bresp(bresp), .m_axi_bvalid(bvalid),
+      .m_axi_wvalid(wvalid), .m_axi_wready(wready), .m_axi_bid(bid[4:0]), .m_axi_bresp(bresp), .m_axi_bvalid(bvalid),
       .m_axi_bready(bready), .m_axi_arid(cq_arid), .m_axi_araddr(cq_araddr), .m_axi_arlen(cq_arlen),
       .m_axi_arsize(cq_arsize), .m_axi_arburst(cq_arburst), .m_axi_arvalid(cq_arvalid), .m_axi_arready(arready),
-      .m_axi_rid(rid[3:0]), .m_axi_rdata(rdata), .m_axi_rresp(rresp), .m_axi_rlast(rlast),
+      .m_axi_rid(rid[4:0]), .m_axi_rdata(rdata), .m_axi_rresp(rresp), .m_axi_rlast(rlast),
       .m_axi_rvalid(rvalid && rid[9]), .m_axi_rready(cq_rready),
       .m_ev_tvalid(ev_valid), .m_ev_tready(ev_ready), .m_ev_cqn(ev_cqn), .m_ev_error(ev_error),
       .cnt_written(cnt_written), .cnt_dropped(cnt_dropped), .cnt_refused(cnt_refused), .cnt_records(cnt_records),
@@ -185,7 +185,7 @@ module tb_queue_pairs
       .s_axi_awburst(awburst), .s_axi_awvalid(awvalid), .s_axi_awready(awready),
       .s_axi_wdata(wdata), .s_axi_wstrb(wstrb), .s_axi_wlast(wlast), .s_axi_wvalid(wvalid), .s_axi_wready(wready),
       .s_axi_bid(bid), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), .s_axi_bready(bready),
-      .s_axi_arid(cq_arvalid ? {6'h20, cq_arid} : 10'(sq_arid)), .s_axi_araddr(cq_arvalid ? cq_araddr : sq_araddr),
+      .s_axi_arid(cq_arvalid ? {5'h10, cq_arid} : 10'(sq_arid)), .s_axi_araddr(cq_arvalid ? cq_araddr : sq_araddr),
       .s_axi_arlen(8'd0), .s_axi_arsize(3'd6), .s_axi_arburst(2'd1),
       .s_axi_arvalid(sq_arvalid || cq_arvalid), .s_axi_arready(arready),
       .s_axi_rid(rid), .s_axi_rdata(rdata), .s_axi_rresp(rresp), .s_axi_rlast(rlast), .s_axi_rvalid(rvalid),
