@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bench of the send queues and the completion queues side by side: stores, table entries of both and the transport's
-// completions from players, arms by the wires between the two, one memory behind both (rings, doorbell records, entries),
-// patterns on every ready, monitors on every output.
+// completions from players, arms by the wires between the two, one memory behind both (rings, doorbell records,
+// entries), patterns on every ready, monitors on every output.
 `default_nettype none
 
 module tb_queue_pairs
@@ -124,7 +124,7 @@ module tb_queue_pairs
 
   sq #(.QPS(QPS), .PAGES(PAGES), .TAGS(TAGS)) u_sq (
       .clk(clk), .rst(rst),
-      .ctx_we(ctx_we), .ctx_addr(ctx_addr[QW-1:0]), .ctx_data(ctx_data[SQ_CTX_W-1:0]), .ctx_idle(),
+      .ctx_we(ctx_we), .ctx_addr(ctx_we ? ctx_addr[QW-1:0] : QW'(0)), .ctx_data(ctx_data[SQ_CTX_W-1:0]), .ctx_idle(),
       .s_uar_awid(uar_awside[27:24]), .s_uar_awaddr(uar_awside[PW+11:0]), .s_uar_awlen(uar_awside[35:28]),
       .s_uar_awvalid(uar_awvalid), .s_uar_awready(uar_awready),
       .s_uar_wdata(uar_wdata), .s_uar_wstrb(uar_wstrb), .s_uar_wlast(uar_wlast), .s_uar_wvalid(uar_wvalid),

@@ -13,13 +13,13 @@ from tb.common.coverage import Sample
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.producers.queue import Queue
+from tb.queue_pairs.oracle import ALWAYS
 from tb.queue_pairs.oracle import entries as found_entries
 from tb.queue_pairs.scenes import Played
 from tb.sq.ports import WR, counters
 
 M16, M24 = 0xFFFF, 0xFFFFFF
 NEAR = 4  # so close to a wrap counts
-ALWAYS = 2  # completion mode: asked for
 GPU_MEMORY = 1 << 32
 
 

@@ -22,6 +22,7 @@ from tb.producers.requests import Request
 from tb.sq.wqes import bad
 
 M16 = 0xFFFF
+ALWAYS = 2  # completion mode: asked for
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ class Broken(Request):
         return self._posted(index, qpn)[1], b""
 
 
-def broken(seed: int, fault: str, most: int) -> Broken:
-    """A malformed WQE of at most ``most`` blocks."""
-    return next(b for b in (Broken(0, fault=fault, seed=seed + i) for i in range(1000)) if b.blocks <= most)
+def broken(seed: int, fault: str, most: int, asked: bool) -> Broken:
+    """A malformed WQE of at most ``most`` blocks; ``asked``: for its completion."""
+    made = (Broken(0, fault=fault, seed=seed + i) for i in range(10_000))
+    return next(b for b in made if b.blocks <= most and (b.raw(0, 0)[11] >> 2 & 3 == ALWAYS) == asked)
 
 
 def halted(qpn: int, index: int) -> SqWr:

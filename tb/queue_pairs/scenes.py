@@ -156,6 +156,7 @@ class _Maker:
         given = scene.faults or [self._fault(q) for q in victims]
         self.planted = {q.qpn: fault for q, fault in zip(victims, given, strict=False)}
         self._landing = 0
+        self._asked = False
 
     @property
     def cpu_queues(self) -> list[Queue]:
@@ -264,7 +265,8 @@ class _Maker:
         return job
 
     def _broken(self, queue: Queue, most: int) -> Broken:
-        return broken(self.rng.randrange(1 << 30), self.planted[queue.qpn], most)
+        self._asked = not self._asked
+        return broken(self.rng.randrange(1 << 30), self.planted[queue.qpn], most, self._asked)
 
     # -- threads ------------------------------------------------------------------------------------------------
 
