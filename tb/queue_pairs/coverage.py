@@ -44,7 +44,7 @@ QUEUE = Group(
     [
         Cover("queues", [Bin("one", 1), Bin("two", 2), Bin("more", range(3, MANY))], points=("sharing",)),
         Cover("how", each("GPU threads", "by its posters", "by events"), points=("sharing",)),
-        Cover("looked_full", [Bin("record read", True)], points=("record",)),
+        Cover("record", each("read early", "read when full"), points=("record",)),
         Cover("died", [Bin("one of one", "all"), Bin("some, others went on", "some")], points=("after_error",)),
         Cover("behind", [Bin("requests behind an error", range(1, MANY))], points=("after_error",)),
     ],

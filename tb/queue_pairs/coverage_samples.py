@@ -13,6 +13,7 @@ from tb.common.coverage import Sample
 from tb.common.run import RunContext
 from tb.common.uvm import PhaseRecords
 from tb.producers.queue import Queue
+from tb.queue_pairs.join import FROM_CQ
 from tb.queue_pairs.oracle import ALWAYS
 from tb.queue_pairs.oracle import entries as found_entries
 from tb.queue_pairs.scenes import Played
@@ -89,11 +90,14 @@ def entries(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
 
 
 def queues(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
-    """One sample a completion queue."""
+    """One sample a completion queue, a queue that ended in an error, a read of a doorbell record."""
     played = _played(phase)
     homes, rings = played.completions.homes, {r.cqn: r for r in played.completions.rings}
     dead = {e.qpn: e.wqe_counter for got in _found(phase).values() for _, e in got if e.is_error}
-    reads = {int(r["addr"]) for r in phase.rows["mem_ar.rec"] if int(r["id"]) >> 9}
+    for row in phase.rows["mem_ar.rec"]:
+        place = int(row["id"]) ^ FROM_CQ
+        if place < FROM_CQ:
+            yield {"record": "read when full" if place < spec().integer("cq.waiting") else "read early"}
     behind = dict.fromkeys(dead, 0)
     over: set[int] = set()
     for f in frames_from_beats(phase.beats["m_wr"], WR):
@@ -111,7 +115,6 @@ def queues(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
         sample: dict[str, Any] = {
             "queues": len(mine),
             "how": "GPU threads" if ring is None else "by events" if ring.served else "by its posters",
-            "looked_full": ring is not None and ring.record & ~63 in reads,
         }
         if gone:
             sample["died"] = "all" if gone == len(mine) else "some"

@@ -70,7 +70,7 @@ def item_of(name: str, played: Played, kinds: frozenset[str] = frozenset(), show
         item.ready[port] = np.array(pattern, bool)
     arms = [(c, page, int.from_bytes(data, "big")) for c, page, data in done.sq.arms]
     stimulus = Stimulus(
-        queues=played.completions.cq._size, ctxs=done.ctxs, completions=done.offer.taken, arms=arms,
+        queues=played.shape.cqs, ctxs=done.ctxs, completions=done.offer.taken, arms=arms,
         done=done.transport.done, done0=done.transport.done0, image=played.outcome.image,
         timing=played.outcome.setting.timing,
     )  # fmt: skip

@@ -9,7 +9,7 @@ SCENES = {
     "a queue each": Scene(gpu=2, cores=3),
     "one for all": Scene(gpu=0, cores=6, sharing="all", strays=4),
     "one for two, polled": Scene(gpu=1, cores=4, sharing="pairs", served=False),
-    "rings that wrap": Scene(gpu=0, cores=3, doorbells=24, log=3, haste=4, together=True),
+    "rings that wrap": Scene(gpu=0, cores=3, doorbells=30, log=2, haste=4, together=True),
     "GPU threads, queues in host memory": Scene(gpu=3, cores=0, threads=12, host=True, log=3),
     "arms back to back": Scene(gpu=0, cores=4, doorbells=4, storm=10, strays=4),
     "proxy": Scene(gpu=0, cores=1, askers=6, far=True),

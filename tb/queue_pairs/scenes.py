@@ -30,7 +30,6 @@ M16, M24 = 0xFFFF, 0xFFFFFF
 CPU_ONLY = ("more than four blocks", "atomic too large")
 CPU_BLOCKS = 8
 STORM = 12  # arms of a core of a storm
-SHARING = ("one", "pairs", "all")
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,7 @@ class Played:
     completions: Completions
     ctxs: list[CqCtx]
     planted: dict[int, str]
+    shape: Shape
 
     @property
     def landed(self) -> list[tuple[int, int, int, int, bytes]]:
@@ -348,4 +348,4 @@ def play(
     )
     outcome = run(seed, made.queues, setting, made.start, shape.sq, shape.qps, completions)
     planted = made.planted | dict.fromkeys(made.halting, "record")
-    return Played(scene, outcome, completions, [c for _, c in made.ctxs], planted)
+    return Played(scene, outcome, completions, [c for _, c in made.ctxs], planted, shape)

@@ -12,6 +12,7 @@ import pytest
 from models.cq_engine import Cq
 from models.kernel import Kernel
 from models.protocol import CQE
+from tb.producers.ring import RING_STEPS
 from tb.queue_pairs.litmus import HARMLESS, LITMUS, ForwardArms, Litmus, find, hangs
 from tb.queue_pairs.names import SCENES
 from tb.queue_pairs.oracle import judge
@@ -50,6 +51,10 @@ def test_scenes_are_without_fault(name: str) -> None:
 def test_with_the_step_no_fault(litmus: Litmus) -> None:
     for seed in range(8):
         assert not play(litmus.scene, seed).outcome.faults, seed
+
+
+def test_every_step_has_a_run() -> None:
+    assert {x.step for x in LITMUS + HARMLESS} == set(RING_STEPS)
 
 
 @pytest.mark.parametrize("litmus", LITMUS, ids=lambda x: x.name)
