@@ -148,7 +148,7 @@ def run(
     Sink(kernel, "b", sq.b, ready("b"))
     Sink(kernel, "wr", sq.wr, ready("wr"))
     sq.wr.on_pop = transport.take
-    ctx = [(FIRST + i, q.qpn % entries, q.ctx()) for i, q in enumerate(queues)]
+    ctx = [(FIRST + i, q.qpn % entries, q.ctx()) for i, q in enumerate(q for q in queues if not q.later)]
     for cycle, entry, word in ctx:
         machine.at(cycle, lambda now, what: sq.ctx(now, *what), (entry, word))
     start(machine, FIRST + len(queues) + 8, Random(seed ^ 0xCAFE))

@@ -28,7 +28,8 @@ INVALID = 15  # opcode of a completion entry that was not written yet
 @dataclass
 class Queue:
     """Addresses and sizes; ``first``: first index, 0 or more, in blocks; ``batch``: a GPU rings at its borders; ``cq``:
-    its completions come to this ring, not to the collapsed entry at ``cqe``."""
+    its completions come to this ring, not to the collapsed entry at ``cqe``; ``later``: its table entry is not written
+    before the run begins."""
 
     qpn: int
     page: int
@@ -43,6 +44,7 @@ class Queue:
     outstanding: deque[int] = field(default_factory=deque)  # first blocks of what CPU cores posted and saw no end of
     turns: int = 0  # halves of its BlueFlame register that a CPU has used
     cq: RingCq | None = None
+    later: bool = False
 
     @property
     def ring(self) -> int:

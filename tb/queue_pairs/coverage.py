@@ -46,6 +46,8 @@ QUEUE = Group(
         Cover("how", each("GPU threads", "by its posters", "by events"), points=("sharing",)),
         Cover("record", each("read early", "read when full"), points=("record",)),
         Cover("died", [Bin("one of one", "all"), Bin("some, others went on", "some")], points=("after_error",)),
+        Cover("again", [Bin("behind a malformed request", "request"), Bin("behind a record beyond the ring", "record")],
+              points=("again",)),
         Cover("behind", [Bin("requests behind an error", range(1, MANY))], points=("after_error",)),
     ],
 )  # fmt: skip

@@ -93,7 +93,8 @@ def queues(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """One sample a completion queue, a queue that ended in an error, a read of a doorbell record."""
     played = _played(phase)
     homes, rings = played.completions.homes, {r.cqn: r for r in played.completions.rings}
-    dead = {e.qpn: e.wqe_counter for got in _found(phase).values() for _, e in got if e.is_error}
+    found = _found(phase)
+    dead = {e.qpn: e.wqe_counter for got in found.values() for _, e in got if e.is_error}
     for row in phase.rows["mem_ar.rec"]:
         place = int(row["id"]) ^ FROM_CQ
         if place < FROM_CQ:
@@ -108,6 +109,11 @@ def queues(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             over.add(wr.qpn)
     for qpn in dead:
         yield {"behind": behind[qpn]}
+    size = played.shape.qps
+    for _, entry, ctx in played.completions.renewed:
+        old = next(q for q in played.planted if q % size == entry)
+        if any(e.qpn == ctx.qpn for got in found.values() for _, e in got):
+            yield {"again": "record" if played.planted[old] == "record" else "request"}
     for c in played.ctxs:
         mine = [qpn for qpn, cqn in homes.items() if cqn == c.cqn]
         ring = rings.get(c.cqn)

@@ -77,7 +77,7 @@ def item_of(name: str, played: Played, kinds: frozenset[str] = frozenset(), show
     plans = {entry: Plan(ctx, Software()) for _, entry, ctx in done.ctxs}
     item.info |= {
         "arms": [(page, data) for _, page, data in done.sq.arms], "played": played, "stimulus": stimulus,
-        "plans": plans, "depths": {},
+        "plans": plans, "depths": {}, "facts": {"rewritten": bool(done.renewed)},
     }  # fmt: skip
     item.quiet = 400
     return item

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from models.cq_engine import Cq, Event
 from models.kernel import Component, Fifo, Kernel, Sink
 from models.memory import LINE, Memory, Windows
-from models.protocol import CQE, WQE, CqCtx, CqIn, SqWr
+from models.protocol import CQE, WQE, CqCtx, CqIn, SqCtx, SqWr
 from models.sq import Sq
 from tb.cq.rig import EventSink
 from tb.producers.bus import Transport
@@ -224,13 +224,14 @@ class Completions:
             line[at : at + 4] = ring.first.to_bytes(4, "big")
             self.image[ring.record - at] = bytes(line)
         self.errors: list[tuple[int, int]] = []  # error events: (cycle, cqn)
+        self.renewed: list[tuple[int, int, SqCtx]] = []  # entries of the send queues' table written in the run
 
     def connect(
         self, machine: Machine, memory: Memory, sq: Sq, queues: list[Queue], setting: Setting, ready: Ready, seed: int
     ) -> tuple[JoinOracle, ToCq]:
         """Wire everything between ``sq``, ``memory``, producers and transport."""
         kernel = machine.kernel
-        self.sq, self.memory = sq, memory
+        self.sq, self.memory, self._machine = sq, memory, machine
         self.cq = self._model(kernel)
         self.oracle = JoinOracle(queues)
         self.transport = ToCq(machine, queues, self.oracle, Random(seed ^ 0x5EED), setting.complete)
@@ -257,3 +258,21 @@ class Completions:
         for cycle, entry, ctx in self.ctxs:
             machine.at(cycle, lambda now, what: self.cq.ctx(now, *what), (entry, ctx))
         return self.oracle, self.transport
+
+    def watch(self, entry: int) -> None:
+        """``ctx_addr`` of the send queues is ``entry`` from now on (docs/sq.md, C5)."""
+        now = self._machine.kernel.now
+        self._since = now
+        self.sq.watch([(now + 1, entry)])
+
+    @property
+    def idle(self) -> bool:
+        """``ctx_idle``, once it speaks of the entry that is watched."""
+        now = self._machine.kernel.now
+        return now > self._since + 2 and next(v for c, v in reversed(self.sq.idles) if c <= now)
+
+    def set_up(self, entry: int, ctx: SqCtx) -> None:
+        """Entry ``entry`` of the send queues' table is written in the next cycle."""
+        now = self._machine.kernel.now
+        self.renewed.append((now + 1, entry, ctx))
+        self._machine.at(now + 1, lambda cycle, what: self.sq.ctx(cycle, *what), (entry, ctx))

@@ -14,6 +14,7 @@ SCENES = {
     "arms back to back": Scene(gpu=0, cores=4, doorbells=4, storm=10, strays=4),
     "proxy": Scene(gpu=0, cores=1, askers=6, far=True),
     "errors": Scene(gpu=3, cores=7, doorbells=4, broken=7, halts=2, sharing="pairs"),
+    "entries set up anew": Scene(gpu=0, cores=6, doorbells=3, broken=4, halts=2, again=True, sharing="pairs"),
     "errors on one for all": Scene(gpu=1, cores=6, doorbells=4, broken=5, sharing="all", served=False, far=True),
 }
 CASES = tuple((a, b, c) for a in ("blueflame", "doorbell") for b in ("host", "gpu") for c in ("pcie", "d2d"))

@@ -19,7 +19,7 @@ from tb.producers.queue import Queue
 from tb.producers.requests import Request, cpu_request, gpu_request
 from tb.producers.ring import RingCq
 from tb.producers.scenes import MAILBOXES
-from tb.producers.steps import Atomic, Program
+from tb.producers.steps import Atomic, Program, Spend
 from tb.queue_pairs.join import INBOUND, WINDOWS, Completions
 from tb.queue_pairs.oracle import Broken, broken
 from tb.sq.wqes import FAULTS, RING_ONLY
@@ -30,6 +30,7 @@ M16, M24 = 0xFFFF, 0xFFFFFF
 CPU_ONLY = ("more than four blocks", "atomic too large")
 CPU_BLOCKS = 8
 STORM = 12  # arms of a core of a storm
+SETTLE = 100  # cycles from a store's arrival until it was answered, and more
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Scene:
     - ``broken``: so many queues have a malformed WQE; ``faults``: these, on as many queues.
     - ``strays``: arms by a foreign page; ``storm``: so many more cores arm the rings again and again.
     - ``halts``: so many cores end with a doorbell record that shows more than a ring ahead.
+    - ``again``: cores whose queue ended in an error set its table entry up anew, for another queue, and post once more.
     - ``plain``: posts of one WRITE of one block that asks for its completion; ``timing``: of the memory, in place of
       ``read`` and ``write`` (cycles, jitter).
     - The rest: as in tb.producers.scenes. ``ready``: patterns by port of the bench.
@@ -71,6 +73,7 @@ class Scene:
     strays: int = 0
     storm: int = 0
     halts: int = 0
+    again: bool = False
     plain: bool = False
     timing: MemoryTiming | None = None
     split: float = 0.5
@@ -131,6 +134,8 @@ DEFAULT = Shape()
 class _Maker:
     """Puts a scene together."""
 
+    completions: Completions
+
     def __init__(self, scene: Scene, shape: Shape, rng: Random) -> None:
         self.scene, self.shape, self.rng = scene, shape, rng
         total = scene.gpu + scene.cores + bool(scene.askers)
@@ -155,6 +160,8 @@ class _Maker:
         victims = rng.sample(self.queues[:whole], min(len(scene.faults) or scene.broken, whole))
         given = scene.faults or [self._fault(q) for q in victims]
         self.planted = {q.qpn: fault for q, fault in zip(victims, given, strict=False)}
+        self.proxy_queue = self.queues[-1]
+        self.successors = {q.qpn: self._successor(q) for q in cpu_queues if scene.again and q.qpn in self._ending}
         self._landing = 0
         self._asked = False
 
@@ -162,6 +169,23 @@ class _Maker:
     def cpu_queues(self) -> list[Queue]:
         """Queues of the cores."""
         return self.queues[self.scene.gpu : self.scene.gpu + self.scene.cores]
+
+    @property
+    def _ending(self) -> set[int]:
+        """Queues that end in an error."""
+        return self.halting | set(self.planted)
+
+    def _successor(self, old: Queue) -> Queue:
+        """The next queue with the same table entry and completion queue."""
+        new = self._queue(len(self.queues), old.qpn % self.shape.qps, old.page)
+        while new.qpn == old.qpn:
+            new.qpn = (new.qpn + self.shape.qps) & M24
+        assert old.cq is not None
+        new.later, new.cq = True, old.cq
+        old.cq.queues[new.qpn] = new
+        self.homes[new.qpn] = old.cq.cqn
+        self.queues.append(new)
+        return new
 
     def _window(self, index: int) -> int:
         on_gpu = not self.scene.host if index < self.scene.gpu else self.scene.far
@@ -282,11 +306,12 @@ class _Maker:
         for queue in self.cpu_queues:
             assert queue.cq is not None
             told = served[0] if scene.together and queue.cq.served else queue.cq
-            program = _poster(cpu.core(self.cpu_job(queue), Random(rng.random())), told)
+            jobs = [self.cpu_job(q) for q in (queue, self.successors.get(queue.qpn)) if q is not None]
+            program = self._poster(jobs, told, Random(rng.random()))
             self._core(machine).start(first + rng.randrange(40), f"core of {queue.qpn:#x}", program)
         groups = [served] if scene.together else [[r] for r in served]
         for group in groups if served else []:
-            posters = sum(len(r.queues) for r in group)
+            posters = sum(not q.later for r in group for q in r.queues.values())
             program = ring.consume(group, posters, scene.sleeps, scene.missing)
             self._core(machine).start(first, f"consumer of {group[0].cqn:#x}", program)
         if scene.strays and self.rings:
@@ -298,13 +323,39 @@ class _Maker:
         if scene.askers:
             self._proxy(machine, first, whole)
 
+    def _poster(self, jobs: list[cpu.CpuJob], told: RingCq, rng: Random) -> Program:
+        """A core that says when it has ended; between two jobs it sets the table entry up anew."""
+        for i, job in enumerate(jobs):
+            if i:
+                yield from self._set_up(job.queue)
+            yield from cpu.core(job, rng)
+        yield Atomic("add", told.name("ended"), 1)
+        return 0
+
+    def _set_up(self, queue: Queue) -> Program:
+        """Wait until no store is on its way and ``ctx_idle`` is 1 for the entry; write it."""
+        entry = queue.qpn % self.shape.qps
+        while (yield Atomic("cas", ("driver",), 1, 0)) != 0:
+            yield Spend("poll")
+        begin = now = yield Spend("poll")
+        while now < begin + self.scene.path + SETTLE:
+            now = yield Spend("poll")
+        self.completions.watch(entry)
+        while not self.completions.idle:
+            yield Spend("poll")
+        self.completions.set_up(entry, queue.ctx())
+        yield Spend("poll")
+        yield Spend("poll")
+        yield Atomic("set", ("driver",), 0)
+        return 0
+
     def _core(self, machine: Machine) -> Core:
         scene = self.scene
         return Core(machine, scene.haste, not scene.plain, scene.stay, scene.stalls, scene.split)
 
     def _proxy(self, machine: Machine, first: int, whole: Gpu) -> None:
         scene, rng = self.scene, self.rng
-        job = cpu.CpuJob(self.queues[-1], [], scene.blueflame, missing=scene.missing)
+        job = cpu.CpuJob(self.proxy_queue, [], scene.blueflame, missing=scene.missing)
         boxes = [cpu.Mailbox(MAILBOXES + 128 * i, MAILBOXES + 128 * i + 64) for i in range(scene.askers)]
         for number, box in enumerate(boxes):
             asked = [rng.randrange(1 << 64) for _ in range(scene.asks)]
@@ -317,13 +368,6 @@ class _Maker:
 
         program = cpu.proxy(job, boxes, scene.askers * scene.asks, Random(rng.random()), wanted)
         self._core(machine).start(first, "proxy", program)
-
-
-def _poster(program: Program, told: RingCq) -> Program:
-    """A core that says when it has ended."""
-    value = yield from program
-    yield Atomic("add", told.name("ended"), 1)
-    return value
 
 
 def play(
@@ -343,9 +387,10 @@ def play(
         complete=scene.complete, limit=scene.limit,
         ready={ports[p]: bits for p, bits in scene.ready.items() if p in ports},
     )  # fmt: skip
-    completions = Completions(
+    made.completions = completions = Completions(
         made.ctxs, made.homes, made.rings, model or shape.cq, {p: b for p, b in scene.ready.items() if p not in ports}
     )
     outcome = run(seed, made.queues, setting, made.start, shape.sq, shape.qps, completions)
+    outcome.ctx.extend(completions.renewed)
     planted = made.planted | dict.fromkeys(made.halting, "record")
     return Played(scene, outcome, completions, [c for _, c in made.ctxs], planted, shape)
