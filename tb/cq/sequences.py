@@ -314,23 +314,43 @@ class ArmStorm(PhaseSequence):
     """An arm every other cycle for a while, the most that is allowed: B go at half rate at least while no visit is due,
     at a quarter while every queue that the scan meets is; nothing is lost, every event comes in time."""
 
-    phases = 4
+    phases = 5
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        s = Scenario(rng, write=(3, 0))
+        s = Scenario(rng, write=(3, 0), queues=int(self.ctx.param("CQS", 64)))
+        n = min(8, s.s.queues)
+        if index == 4:
+            return self._again(s, rng)
         if index >= 2:
             return self._bound(s, rng, index == 3)
         queues = [
-            s.queue(i, log=6, ignore_overrun=1, mod_count=3, mod_period=int(rng.integers(1, 60))) for i in range(8)
+            s.queue(i, log=6, ignore_overrun=1, mod_count=3, mod_period=int(rng.integers(1, 60))) for i in range(n)
         ]
         s.at += 10
-        for n in range(300):
-            c = queues[int(rng.integers(8))]
+        for k in range(300):
+            c = queues[int(rng.integers(n))]
             s.complete(c)
             if rng.random() < (1.0, 0.7)[index]:
-                s.arm(queues[int(rng.integers(8))], c.pi0 + n // 8 - int(rng.integers(4)) & M24, rng.random() < 0.2)
+                s.arm(queues[int(rng.integers(n))], c.pi0 + k // 8 - int(rng.integers(4)) & M24, rng.random() < 0.2)
             s.at += 1
         return s.item(f"storm{index}", quiet=600)
+
+    @staticmethod
+    def _again(s: Scenario, rng: np.random.Generator) -> PhaseItem:
+        """Armed again and again, about when the deadline of the arm before is visited."""
+        n = min(4, s.s.queues)
+        queues = [
+            s.queue(i, log=6, ignore_overrun=1, mod_count=1000, mod_period=int(rng.integers(3, 30))) for i in range(n)
+        ]
+        s.at += 10
+        for c in queues:
+            s.complete(c)
+        s.at += 60
+        for _ in range(600):
+            c = queues[int(rng.integers(n))]
+            s.arm(c, c.pi0)
+            s.at += int(rng.integers(2, 12))
+        return s.item("storm_again", quiet=600)
 
     @staticmethod
     def _bound(s: Scenario, rng: np.random.Generator, visits: bool) -> PhaseItem:

@@ -45,10 +45,18 @@ class waits(PhaseTest):
 
 @pyuvm.test()
 class events(PhaseTest):
-    """Arms, moderation, solicited events, an arm every other cycle, a slow reader."""
+    """Arms, moderation, solicited events, a slow reader."""
 
     plan = PLAN
-    sequences = (s.Events, s.ArmStorm)
+    sequences = (s.Events,)
+
+
+@pyuvm.test()
+class storm(PhaseTest):
+    """An arm every other cycle: B, visits and their events within bounds."""
+
+    plan = PLAN
+    sequences = (s.ArmStorm,)
 
 
 @pyuvm.test()
