@@ -23,6 +23,7 @@ ENTRY = Group(
         Cover("place", each("only", "first", "last", "within"), points=("depths",)),
         Cover("index", each("first", "last", "within"), points=("depths",)),
         Cross("form_owner", ("form", "owner"), points=("depths", "collapsed")),
+        Cross("form_looks", ("form", "looks"), points=("bounded_collapsed", "depths")),
         Cross("form_log", ("form", "log"), points=("depths", "collapsed"), never=[
             *(("ring", str(n)) for n in (13, 14, 15)), ("collapsed", "22")],
               why="such a ring does not fit the bench's memory; a collapsed queue's depth is 2^15 at most"),
@@ -92,6 +93,7 @@ PHASE = Group(
               points=("rate",)),
         Cover("early", [Bin("thousands of entries less a cycle for each record", True)], points=("early",)),
         Cover("arms", [Bin("every other cycle, hundreds", range(300, 1000))], points=("storm",)),
+        Cover("clock", [Bin("within a turn", False, ("events",)), Bin("wraps", True, ("clock_wrap",))]),
         Cover("counted", each(*Cq.COUNTERS), points=("random_queues", "bad_writes", "refused", "overrun", "storm")),
         Cover("queues", each(4, 64, 1024), points=("random_queues",)),
     ],

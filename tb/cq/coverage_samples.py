@@ -19,6 +19,7 @@ from tb.cq.checks import accepted
 from tb.cq.consumer import LINE, M16, M24
 from tb.cq.ports import counters
 from tb.cq.rig import Stimulus
+from tb.cq.seq_wraps import CLOCK
 
 HALF = 1 << 23
 NAMES = {int(x): x.name for x in CQE}
@@ -163,6 +164,7 @@ def phases(ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     if "pace" in phase.item.info:
         entries, most = phase.item.info["pace"]
         yield {"early": len(left) == entries >= 2000 and int(left[-1] - left[0]) < entries + most}
+    yield {"clock": phase.stats.cycles > CLOCK}
     at = np.asarray([a for a, _, _ in phase.item.info["stimulus"].arms], np.int64)
     if len(at) > 1:
         gaps = np.flatnonzero(np.diff(at) != 2)

@@ -7,6 +7,7 @@ import pyuvm
 
 from tb.common.uvm import PhaseTest
 from tb.cq import random_sequences as r
+from tb.cq import seq_wraps as w
 from tb.cq import sequences as s
 from tb.cq.env import PLAN
 
@@ -65,3 +66,19 @@ class random_queues(PhaseTest):
 
     plan = PLAN
     sequences = (r.RandomQueues,)
+
+
+@pyuvm.test()
+class bounded_collapsed(PhaseTest):
+    """Collapsed queues that may overrun."""
+
+    plan = PLAN
+    sequences = (w.BoundedCollapsed,)
+
+
+@pyuvm.test()
+class clock_wrap(PhaseTest):
+    """Deadlines across the wrap of the event clock."""
+
+    plan = PLAN
+    sequences = (w.ClockWrap,)
