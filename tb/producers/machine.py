@@ -34,14 +34,16 @@ class Thread:
 class Gpu:
     """All threads of one GPU: a private buffer for each, and one for all of them on the way out. ``haste``, ``spread``,
     ``stalls``: of :class:`Costs`; ``stay`` multiplies the time in buffers; ``reach``: cycles from leaving to being
-    visible in host memory, part of a system fence; the GPU's own threads do not see the store meanwhile."""
+    visible in host memory, part of a system fence; the GPU's own threads do not see the store meanwhile;
+    ``fence``: the figure that such a fence costs."""
 
     def __init__(
         self, machine: Machine, haste: float = 1.0, spread: bool = True, stay: float = 1.0, stalls: int | None = None,
-        reach: int = 0,
+        reach: int = 0, fence: str = "system_fence",
     ) -> None:  # fmt: skip
         self.machine = machine
         self._reach = reach
+        self._fence = fence
         self.costs = Costs("gpu", machine.rng, haste, spread, stalls)
         self._drain = max(1, round(stay * self.costs.mean("drain")))
         self.out = Buffer(machine.rng, machine.at, max(1, round(stay * self.costs.mean("outbound"))), self._leave)
@@ -54,7 +56,7 @@ class Gpu:
 
     def fence(self, now: int, thread: Thread, system: bool) -> int:
         """Cost of the fence."""
-        cost = self.costs.draw("system_fence" if system else "device_fence")
+        cost = self.costs.draw(self._fence if system else "device_fence")
         thread.buffer.hurry(now, now + (max(1, cost - self._reach) if system else cost), onward=system)
         if system:
             self.out.hurry(now, now + max(1, cost - self._reach))

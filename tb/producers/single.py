@@ -44,6 +44,11 @@ class Host:
         return MemoryTiming(host, WindowTiming(rd_latency=self.cycles("gpu_read_rtt")))
 
     @property
+    def fence(self) -> str:
+        """Name of the figure of a GPU's fence for the whole system."""
+        return "system_fence" if self.name == "pcie" else f"system_fence_{self.name}"
+
+    @property
     def reach(self) -> int:
         """A GPU's store to host memory: one way, and until it is visible."""
         return self.cycles("oneway") + self.cycles("visible")
@@ -67,7 +72,9 @@ def by_gpu(
     def start(machine: Machine, first: int, _: Random, queue: Queue) -> None:
         began.append(first)
         job = gpu.Job(queue, [[REQUEST]], style)
-        Gpu(machine, spread=False, stay=SOON, reach=host.reach).start(first, "thread", gpu.thread(job))
+        Gpu(machine, spread=False, stay=SOON, reach=host.reach, fence=host.fence).start(
+            first, "thread", gpu.thread(job)
+        )
 
     outcome = _run(host, WINDOWS.gpu_base, start, device, entries, pages)
     return began[0], outcome
@@ -84,7 +91,7 @@ def by_proxy(
         began.append(first + warm)
         box = cpu.Mailbox(MAILBOXES, MAILBOXES + 64)
         asking = cpu.asking_thread(box, [REQUEST.raddr], frozenset(), lambda *_: None)
-        Gpu(machine, spread=False, stay=SOON, reach=host.reach).start(first + warm, "asker", asking)
+        Gpu(machine, spread=False, stay=SOON, reach=host.reach, fence=host.fence).start(first + warm, "asker", asking)
         job = cpu.CpuJob(queue, [], blueflame=1.0)
         core = Core(machine, spread=False, stay=LONG, split=0.0)
         core.start(first, "proxy", cpu.proxy(job, [box], 1, rng, lambda *_: REQUEST))
@@ -109,13 +116,13 @@ def gpu_sum(host: Host, style: gpu.Style, device: int) -> int:
     wqe = 16 * REQUEST.ds // style.piece * _gpu("store")
     reserve_and_write = _gpu("think") + _gpu("atomic") + wqe + _gpu("device_fence")
     publish = (1 if style.every else 2) * _gpu("atomic")  # compare-and-swap; NVSHMEM's look at the reserve head
-    ring = 2 * _gpu("atomic") + 2 * _gpu("system_fence") + _gpu("store")  # lock, maximum, barriers, record
+    ring = 2 * _gpu("atomic") + 2 * _gpu(host.fence) + _gpu("store")  # lock, maximum, barriers, record
     return reserve_and_write + publish + ring + LEAVE + host.cycles("oneway") + device
 
 
 def proxy_sum(host: Host, device: int) -> tuple[int, int]:
     """Begin to decoded work request, least and most; ``device``: from the BlueFlame store to that."""
-    ask = _gpu("think") + _gpu("store") + _gpu("system_fence") + LEAVE + host.reach
+    ask = _gpu("think") + _gpu("store") + _gpu(host.fence) + LEAVE + host.reach
     notice = 2 * _cpu("load")  # mailbox: number, request
     room = 2 * _cpu("atomic") + _cpu("load") + _cpu("atomic")  # lock, head; completion entry; head
     write = REQUEST.blocks * 8 * _cpu("store") + _cpu("fence") + _cpu("store") + _cpu("fence")

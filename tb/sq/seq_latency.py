@@ -26,7 +26,7 @@ HOSTS = (Host("pcie"), Host("d2d"))
 
 
 STYLES = {"nvshmem": gpu.NVSHMEM, "deepep": gpu.DEEPEP}
-STORES = ("blueflame", "doorbell", "unhinted", "behind")
+STORES = ("blueflame", "pointer", "doorbell", "inline", "unhinted", "behind")
 CASES = tuple(f"{case}_{host.name}" for case in (*STORES, *STYLES, "proxy") for host in HOSTS)
 
 
@@ -43,6 +43,7 @@ STRAIGHT = cycles(*IN, "ring", *OUT)  # BlueFlame's store to m_wr
 ASK = cycles(*IN, *TURN)  # doorbell's store to the record's AR
 JUDGED = cycles(*BACK, *TURN)  # record's R to the next AR of its queue
 GIVEN = cycles(*BACK, *OUT)  # last block's R to m_wr
+LONG = 4  # blocks of the inline WQE that is fetched: one of segments, the rest data
 NEXT = 1  # an item of a turn to the next one
 
 
@@ -89,9 +90,13 @@ class Latency(ProducerSequence):
         queue = scene.queue(pi0=int(rng.integers(1 << 16)), weight=16)
         rows: list[tuple[str, int, int, int]] = []
         stores = 0
-        for case, due in zip(STORES, (STRAIGHT, fetched(rtt), unhinted(rtt), behind(rtt)), strict=True):
+        dues = (STRAIGHT, STRAIGHT, fetched(rtt), fetched(rtt) + LONG - 1, unhinted(rtt), behind(rtt))
+        for case, due in zip(STORES, dues, strict=True):
             queue.at += 4 * rtt + 200
-            posted = good(rng, queue.pi, queue.qpn, WQE.WRITE, inline=8)
+            if case == "pointer":
+                posted = good(rng, queue.pi, queue.qpn, WQE.WRITE, sges=1)
+            else:
+                posted = good(rng, queue.pi, queue.qpn, WQE.WRITE, inline=64 * (LONG - 1) if case == "inline" else 8)
             old = queue.pi
             queue.fill(posted)
             if case == "behind":
@@ -102,7 +107,7 @@ class Latency(ProducerSequence):
             else:
                 queue.publish()
                 queue.at += 2
-                if case == "blueflame":
+                if case in ("blueflame", "pointer"):
                     queue.blueflame(posted)
                 else:
                     queue.gpu(old if case == "unhinted" else None)
