@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from models import cqe
@@ -10,7 +11,10 @@ from models.cq_engine import Cq, Event
 from models.kernel import Kernel, Player, Sink
 from models.memory import Memory, MemoryTiming, Poke, WindowTiming
 from models.protocol import CQE, CqCtx, CqIn
+from tb.cq import rig as rig_of_bench
 from tb.cq.consumer import CollapsedReader, RingReader
+from tb.cq.pace import pace
+from tb.cq.scenario import Scenario, Software
 
 CQN, PAGE, BASE, DBR = 0x45, 7, 0x8000, 0x408
 READ, WRITE = 20, 6  # cycles to R and to B
@@ -327,3 +331,21 @@ def test_collapsed_queue_of_every_depth_from_ones_in_memory(log):
     rig.run()
     assert reader.done(memory_of(rig), 1)
     assert not reader.done(memory_of(rig), 2)
+
+
+@pytest.mark.parametrize("early", [None, 0])
+def test_demand_on_early_reads_fails_without_them(monkeypatch, early):
+    monkeypatch.setattr(rig_of_bench, "Cq", lambda kernel, name, queues: Cq(kernel, name, queues, early))
+    s = Scenario(np.random.default_rng(1), write=(6, 0), read=(40, 0))
+    c = s.queue(0, Software(gap=(2, 5), most=64, late=(1, 3)), log=8)
+    s.at += 10
+    for _ in range(1500):
+        s.complete(c)
+        s.at += 1
+    s.consume(end=20_000)
+    bench = rig_of_bench.Rig(s.s)
+    bench.run(100_000)
+    left = cycles(bench._aw)
+    rule = pace(256, 1, s.s.timing.host, 7)
+    assert rule.never_waits and len(left) == 1500
+    assert (left[-1] - left[0] < 1500 + rule.records(1500)) == (early is None)
