@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from models.protocol import SqWr
 from tb.common.beats import LAST, frames_from_beats
 from tb.common.run import RunContext
@@ -60,6 +62,8 @@ def _answers(phase: PhaseRecords) -> list[str]:
     told = [int(s[0]) >> 2 for s in b["side"]]
     lines = [] if asked == told else [f"{len(told)} responses to {len(asked)} bursts, or IDs in another order"]
     have = [int.from_bytes(e.tobytes(), "little") for e in phase.events["arm"]["value"]]
+    at = phase.events["arm"]["cycle"].astype(int).tolist()
+    lines += [f"arms in cycles {a} and {b} (S2)" for a, b in pairwise(at) if b - a < 2][:1]
     want = [1 << 76 | page << 64 | int.from_bytes(data, "big") for page, data in phase.item.info["arms"]]
     return lines if have == want else [*lines, f"arms: {have[:4]}, stored {want[:4]} ({len(have)}, {len(want)})"]
 

@@ -50,6 +50,7 @@ STORE = Group(
         Cover("gap", [Bin("back to back", 1), Bin("soon", range(2, 58)), Bin("about the time-out", range(58, 72)),
                       Bin("too late", range(72, MANY))], points=("torn",)),
         Cover("order", each("together", "AW first", "W first"), points=("random",)),
+        Cover("arms", [Bin("back to back", True)], points=("arm",)),
         Cover("pace", [Bin("a beat a cycle", True), Bin("later", False)], points=("rate",)),
         Cover("beats", [*each(1, 2, 3, 4), Bin("more", range(5, 257))], points=("blueflame", "refused")),
         Cover("answer", [Bin("OKAY", 0), Bin("SLVERR", 2)], points=("refused",)),

@@ -23,7 +23,7 @@ INDEXES = 1 << 16
 def stores(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
     """One sample a beat of a store."""
     v = view(phase)
-    burst, before = 0, -9
+    burst, before, armed = 0, -9, False
     seen: dict[tuple[int, int], int] = {}
     for s in v.stores:
         sample: dict[str, object] = {"form": s.form, "beats": s.beats}
@@ -37,7 +37,8 @@ def stores(_ctx: RunContext, phase: PhaseRecords) -> Iterator[Sample]:
             sample["bytes"] = s.strobes.bit_count()
         sample["order"] = "together" if not s.ahead else "AW first" if s.ahead > 0 else "W first"
         sample["pace"] = s.cycle == before + 1
-        before = s.cycle
+        sample["arms"] = armed and s.form == "arm" and s.cycle == before + 1
+        before, armed = s.cycle, s.form == "arm"
         if s.last and burst < len(v.responses):
             sample["answer"] = v.responses[burst]
             burst += 1

@@ -129,6 +129,7 @@ class Errors(SqSequence):
             q.publish()
             q.gpu()
         if sick is not None:
+            s.watch = sick.entry
             s.facts["rewritten"] = True
             self._heal(s, rng, sick)
         return s.item(f"errors{index}", **(stalls(rng, 0.4) if index in (3, 7) else {}))

@@ -296,6 +296,13 @@ class Binding(SqSequence):
         for _ in range(12):
             s.arm(q.at, int(rng.integers(s.pages)), rng.bytes(8))
             q.at += int(rng.integers(1, 3))
+        for turn in range(24):  # back to back, now and then a doorbell between them
+            s.arm(q.at, int(rng.integers(s.pages)), rng.bytes(8))
+            q.at += 1
+            if turn % 5 == 4:
+                q.at -= 1
+                q.gpu()
+                q.at += 1
         # bursts of good and refused beats: one refused is enough
         for half in HALVES:
             q.gpu(half=half)
