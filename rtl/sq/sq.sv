@@ -100,7 +100,7 @@ module sq
 
   // P3, T0, T1, T2, D1, D2, D3: queues and what they do to the flags
   wire [QW-1:0]  p3_qp, l_qp, t0_qp, t1_qp, t2_qp, d1_qp, d_qp, e_qp;
-  wire           p_ring, p_direct, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push;
+  wire           p_ring, p_direct, p_knock, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push;
   wire           t0_pop, t0_valid, t0_virgin, t0_ours, t0_fresh, t0_recpend, t1_begin, t1_void, t1_record, t1_err;
   wire           t2_end, t2_left, t2_stays, t2_push;
   wire           e_record, e_further, e_idle, e_push, d_halt, d_takes, d_even, d_err;

@@ -17,6 +17,7 @@ module sq_flags #(
     input  wire [QW-1:0] p_qp,          /// its queue
     input  wire          p_ring,        /// a doorbell is accepted (B4)
     input  wire          p_direct,      /// a WQE goes direct (B3)
+    input  wire          p_knock,       /// one of both: of a queue that is busy, a doorbell
     output wire          p_rung,        /// flag of its queue
     output wire          p_busy,        /// flag of its queue
     output wire          p_err,         /// flag of its queue
@@ -73,13 +74,14 @@ module sq_flags #(
   assign t1_record = rung[t1_qp] && !recpend[t1_qp];
   assign t1_err    = err[t1_qp];
 
-  // A doorbell of this cycle counts for those who would otherwise miss it.
-  wire e_rung = rung[e_qp] || (p_ring && p_qp == e_qp);
+  // A doorbell of this cycle counts for those who would otherwise miss it. Their queues are busy: p_knock is known
+  // before p_ring.
+  wire e_rung = rung[e_qp] || (p_knock && p_qp == e_qp);
   wire e_want = e_record && (e_further || e_rung);
   assign d_err  = err[d_qp];
   assign e_push = e_want && !queued[e_qp];
 
-  wire t2_rung = rung[t2_qp] || (p_ring && p_qp == t2_qp);
+  wire t2_rung = rung[t2_qp] || (p_knock && p_qp == t2_qp);
   wire t2_again = t2_left || more[t2_qp] || (e_want && e_qp == t2_qp) || (t2_rung && !recpend[t2_qp]);
   assign t2_push = t2_end && t2_again;
   assign t2_stays = !err[t2_qp] && !(rung[t2_qp] && !recpend[t2_qp]);

@@ -36,6 +36,7 @@ module sq_ring
     output wire [QW-1:0]       p_qp,          /// queue in P3
     output wire                p_ring,        /// doorbell accepted
     output wire                p_direct,      /// goes direct
+    output wire                p_knock,       /// one of both
     input  wire                p_rung,        /// flag
     input  wire                p_busy,        /// flag
     input  wire                p_err,         /// flag
@@ -106,6 +107,7 @@ module sq_ring
   wire [15:0] now_taken = p_virgin ? pi0 : p_ours ? my_taken : l_taken;
   wire [15:0] ends = index + 16'(blocks);
   assign p_direct = good && bf && !p_busy && index == now_taken && (!x_valid || x_take);
+  assign p_knock  = good && (db || bf);
   assign p_ring   = good && (db || (bf && !p_direct));
   wire nearer = 16'(ends - my_hint) >= 16'h8000;  // than the hint that is there
   wire [15:0] new_hint = !p_rung || !nearer ? ends : my_hint;

@@ -114,12 +114,13 @@ class Ways(SqSequence):
 class Errors(SqSequence):
     """Records beyond the ring, unreadable records and blocks: the error, the halt, the entry written again."""
 
-    phases = 13
+    phases = 14
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng, **(delays(rng, 40) if index % 2 else {}))
-        healthy = [s.queue(log=8, pi0=-5) for _ in range(self.some(s, 3) - 1)]
-        kinds = (*[self._record] * 6, *[self._blocks] * 4, self._no_record, self._cut_short, self._stale)
+        healthy = [s.queue(log=8, pi0=-5) for _ in range(self.some(s, 3) - 1 if index < 13 else 0)]
+        kinds = (*[self._record] * 6, *[self._blocks] * 4, self._no_record, self._cut_short, self._stale,
+                 self._alone)  # fmt: skip
         sick = kinds[index](s, rng, index)
         for q in healthy:  # nobody else is harmed
             for _ in range(20):
@@ -192,6 +193,17 @@ class Errors(SqSequence):
         q.publish()
         q.gpu()
         q.halted(halt)
+        return q
+
+    def _alone(self, s: Scene, rng: np.random.Generator, _index: int) -> Queue:
+        """One queue, all of whose turns are one (T7), halts: it asks for nothing more, and others may use the port."""
+        q = s.queue(log=10, pi0=-1024, weight=1, base=GPU + 64 * (LINES - 40), shared=False)
+        for i in range(900):
+            q.fill(of_blocks(rng, q.pi, q.qpn, 1), expected=i < 40)
+        q.publish()
+        q.gpu()
+        q.halted(q.ctx.pi0 + 40)
+        q.used = 0
         return q
 
     def _no_record(self, s: Scene, rng: np.random.Generator, _index: int) -> Queue:

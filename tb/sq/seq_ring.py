@@ -235,3 +235,31 @@ class Edges(SqSequence):
             q.at += 200
         s.final = {"halted": 0}
         return s.item("edges5")
+
+
+class NullTurns(SqSequence):
+    """D7, C5: a turn with nothing to ask for begins while the last item of the turn before goes to D2: the queue
+    is not idle until it is done. Drawn from seeds that a search on the model found: chance meets it once in some
+    hundred thousand items."""
+
+    phases = 2
+    seeds = (279, 34)
+
+    def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        rng = np.random.default_rng(self.seeds[index])
+        late = [int(rng.integers(1, 24)) for _ in range(2)]
+        s = self.scene(rng, host=(late[0], 0), gpu=(late[1], 0))
+        queues = [s.queue(log=11, weight=int(rng.integers(1, 4)), shared=False) for _ in range(min(3, s.qps))]
+        s.watch = queues[0].entry
+        start = max(q.at for q in queues)
+        for _ in range(40):
+            for q in queues:
+                q.at = start + int(rng.integers(0, 12))
+                for _ in range(int(rng.integers(1, 6))):
+                    q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+                q.publish(delay=0)
+                for _ in range(int(rng.integers(2, 8))):
+                    q.gpu(q.pi - int(rng.integers(0, 6)))
+                    q.at += int(rng.integers(0, 12))
+            start = max(q.at for q in queues) + 150
+        return s.item(f"null{index}", m_wr=(0.1, 0.2, 0.4)[int(rng.integers(3))])
