@@ -99,7 +99,7 @@ module formal_cq_event
       a_known1 : assert (!(dut.v1 && dut.kind1 != 2'd0) || set_up[dut.q1]);
       a_x : assert (!dut.hit || set_up[dut.x_queue]);
       a_x_parts : assert (!(dut.x_valid && (dut.x_error || dut.x_live)) || set_up[dut.x_queue]);
-      a_3 : assert (!(dut.keep3) || set_up[dut.q3]);
+      a_3 : assert (!(dut.keep3) || (set_up[dut.q3] && (!dut.st3[0] || dut.st3[2])));
       a_fits : assert (!(dut.v2 && dut.fits2) || set_up[dut.q2]);
       a_v3 : assert (!dut.v3 || set_up[dut.cqn3[QW-1:0]]);
       c_full : cover (dut.u_ev.count == (AW + 1)'(DEPTH));
@@ -124,7 +124,7 @@ module formal_cq_event
         a_one : assert (!(on_way_done && dut.waits[q]));
         a_set_up : assert (set_up[q] || !(dut.waits[q] || failed[q] || dut.live[q] || dut.enabled[q] || dut.error[q]));
         a_cqn : assert (!set_up[q] || dut.ctx_mem[q][73+:QW] == QW'(q));
-        a_due : assert (!set_up[q] || dut.fresh[q] || !dut.st_mem[q][0] || dut.st_mem[q][2]);
+        a_due : assert (!set_up[q] || dut.fresh[q] || (dut.keep3 && dut.q3 == QW'(q)) || !dut.st_mem[q][0] || dut.st_mem[q][2]);
       end
     end
   end

@@ -125,8 +125,13 @@ module cq_event
   wire [19:0] t_period;
   wire t_events, m_some, m_armed, m_so, m_due;
   assign {t_cqn, t_page, t_pi0, t_count, t_period, t_events} = ctx_mem[q1];
+  // of the cycle before, not in the tables yet
+  logic keep3, sets3;
+  logic [SW-1:0] st3;
+  logic [QW-1:0] q3;
+  logic [21:0] due_at3;
   assign {m_vis, m_ls, m_gap, m_over, m_some, m_armed, m_so, m_due} =
-      fresh[q1] ? {t_pi0, 24'd0, 24'd0, 24'd0, 4'd0} : st_mem[q1];
+      keep3 && q3 == q1 ? st3 : fresh[q1] ? {t_pi0, 24'd0, 24'd0, 24'd0, 4'd0} : st_mem[q1];
 
   // ---- E2 ---------------------------------------------------------------------------------------------------
   logic v2, so2, solicited2, bad2, fits2, atonce2;
@@ -176,13 +181,11 @@ module cq_event
   wire forward = keep && q2 == q1;
   wire [21:0] n_deadline = sets ? due_at2 : deadline2;
 
-  // Deadlines and what the scan looks at follow a cycle later: a decision does not have to reach every queue's bit.
-  logic keep3, sets3, live3;
-  logic [QW-1:0] q3;
-  logic [21:0] due_at3;
+  // The tables and what the scan looks at follow a cycle later: a decision does not have to reach every queue's bits.
+  wire live3 = st3[2] && st3[0];
 
   always_ff @(posedge clk) begin
-    if (keep) st_mem[q2] <= {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due};
+    if (keep3) st_mem[q3] <= st3;
     if (sets3) due_mem[q3] <= due_at3;
   end
 
@@ -193,7 +196,7 @@ module cq_event
   always_ff @(posedge clk) begin
     if (keep) begin
       q3      <= q2;
-      live3   <= n_armed && n_due;
+      st3     <= {n_vis, n_ls, n_gap, n_over, n_some, n_armed, n_so, n_due};
       due_at3 <= due_at2;
     end
   end
