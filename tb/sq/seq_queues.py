@@ -114,13 +114,13 @@ class Ways(SqSequence):
 class Errors(SqSequence):
     """Records beyond the ring, unreadable records and blocks: the error, the halt, the entry written again."""
 
-    phases = 14
+    phases = 15
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         s = self.scene(rng, **(delays(rng, 40) if index % 2 else {}))
-        healthy = [s.queue(log=8, pi0=-5) for _ in range(self.some(s, 3) - 1 if index < 13 else 0)]
+        healthy = [s.queue(log=8, pi0=-5) for _ in range(self.some(s, 3) - 1 if index != 13 else 0)]
         kinds = (*[self._record] * 6, *[self._blocks] * 4, self._no_record, self._cut_short, self._stale,
-                 self._alone)  # fmt: skip
+                 self._alone, self._far)  # fmt: skip
         sick = kinds[index](s, rng, index)
         for q in healthy:  # nobody else is harmed
             for _ in range(20):
@@ -204,6 +204,17 @@ class Errors(SqSequence):
         q.gpu()
         q.halted(q.ctx.pi0 + 40)
         q.used = 0
+        return q
+
+    def _far(self, s: Scene, rng: np.random.Generator, _index: int) -> Queue:
+        """A ring across a multiple of 2^43, where no memory is: the address's carry goes all the way."""
+        q = s.queue(log=4, pi0=14, base=(int(rng.integers(1, 1 << 20)) << 43) - 64 * 14)
+        first = q.pi
+        for _ in range(2):
+            q.fill(of_blocks(rng, q.pi, q.qpn, 1), expected=False)
+        q.publish()
+        q.gpu()
+        q.halted(first)
         return q
 
     def _no_record(self, s: Scene, rng: np.random.Generator, _index: int) -> Queue:
