@@ -57,8 +57,13 @@ def test_fair_turns_are_not_complained_about() -> None:
     assert judged([0, 0], [0, 1] * 5) == []
 
 
+def test_what_nobody_else_could_use_is_fair():
+    assert judged([1, 2], ([0] * 5 + [1] * 5) * 5) == []
+    assert "in a turn" in judged([1, 2], ([0] * 6 + [1] * 5) * 5)[0]
+
+
 def test_unfair_turns_are_seen() -> None:
-    assert "in a turn" in judged([1, 2], [0, 1, 1, 1] + [0, 1, 1] * 5)[0]
-    assert "waited" in judged([1, 1, 1], [0, 1, 2, 1, 0, 2] * 5)[0]
-    assert "shares" in judged([1, 8], [0, 1] * 30)[0]
+    assert "in a turn" in judged([5, 6], [0] * 5 + [1] * 7 + ([0] * 5 + [1] * 6) * 5)[0]
+    assert "waited" in judged([5, 5, 5], [q for q in (0, 1, 2, 1, 0, 2) * 5 for _ in range(5)])[0]
+    assert "shares" in judged([5, 16], ([0] * 5 + [1] * 5) * 10)[0]
     assert "nothing was judged" in judged([1, 1], [0, 1])[0]

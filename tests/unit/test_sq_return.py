@@ -341,10 +341,9 @@ def test_a_straight_wqe_that_waits_is_not_overtaken_by_a_fetched_one():
 
 
 def test_a_turn_between_a_hint_and_its_record_asks_for_nothing_twice():
-    # weight 2. First record's D3 59; turns issue 1, 2 in 65; (second record) 3, 4 in 72; then two every 7 cycles, 13,
-    # 14 in 108. The second record's D3 is 111, while the turn of 15 waits in T1: that one is followed by another
-    # (more), and itself asks for the third record and, by its hint, for 16, not published as far as is known. The turn
-    # that follows must not forget that 16 is under way: the third record (D3 154) says that it counts
+    # weight 2. First record's D3 59; 1, 2, 3 issued from 65 on, rung in 67; second record in 73, 4 to 15 up to 85. Its
+    # D3, in 112, says nothing new, but somebody rang: third record in 118 and, by the hint, 16 and 17, not published
+    # as far as is known; the third record, D3 157, says that they count, and that 18 and 19 are there
     rig = Rig(image(20, sq_log=5, published=16), latency=34)
     rig.ctx(weight=2, sq_log=5)
     rig.memory.poke(120, DBR, wqe.record(20))
@@ -352,6 +351,6 @@ def test_a_turn_between_a_hint_and_its_record_asks_for_nothing_twice():
     rig.store(62, wqe.gpu_doorbell(16, QPN))
     rig.store(90, wqe.gpu_doorbell(20, QPN))
     assert [(wr.wqe_index, wr.error) for _, wr, _ in rig.run()] == [(i, 0) for i in range(20)]
-    assert records(rig) == [21, 73, 116]
+    assert records(rig) == [21, 74, 119]
     assert [slot for _, slot in blocks(rig)] == list(range(20))
-    assert [c for c, slot in blocks(rig) if slot in (15, 16, 17)] == [117, 118, 161]
+    assert [c for c, slot in blocks(rig) if slot in (15, 16, 17, 18)] == [86, 120, 121, 164]

@@ -196,7 +196,7 @@ def test_eight_responses_owed_stop_the_stores():
     rig = Rig(b=lambda now: now >= 100)
     rig.ctx()
     for i in range(20):
-        rig.beats(10 + i, [(bytes(64), strobes(0x20, 8))], 0, ident=i % 16)
+        rig.beats(10 + i, [(bytes(64), strobes(0x28, 8))], 0, ident=i % 16)
     rig.run()
     assert rig.driver is not None
     # eight pass; four of each wait in the FIFOs: 12 are taken at once, then one per response from 100 on
@@ -205,6 +205,16 @@ def test_eight_responses_owed_stop_the_stores():
     assert rig.driver.taken_w[12:] == list(range(102, 110))
     assert [c for c, _ in rig.b.taken] == list(range(100, 120))
     assert [r.id for _, r in rig.b.taken] == [i % 16 for i in range(20)]
+
+
+def test_arms_leave_a_gap():
+    rig = Rig()
+    rig.ctx()
+    for i in range(4):
+        rig.beats(10 + i, [(bytes(64), strobes(0x20, 8))], 0, ident=i)
+    rig.run()
+    # FIFO, P0, P1, P2, P3: 10 to 15; each waits until P1 is empty
+    assert [c for c, _, _ in rig.sq.arms] == [15, 17, 19, 21]
 
 
 def test_data_before_address_and_address_before_data():
