@@ -92,11 +92,14 @@ class Older(SqSequence):
 
 
 class Behind(SqSequence):
-    """The record lags the doorbell, and the blocks in the ring are stale until then."""
+    """The record lags the doorbell, and the blocks in the ring are stale until then; 4 on: doorbells in quick succession
+    that run ahead of it, turns that find the record of another still on its way."""
 
-    phases = 4
+    phases = 7
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
+        if index >= 4:
+            return self._busy(rng, index)
         s = self.scene(rng, host=(50, 0), gpu=(30, 0))
         behind = 0
         for i in range(self.some(s, 2)):
@@ -118,6 +121,29 @@ class Behind(SqSequence):
                 q.used = 0
         s.final = {"record_behind": behind, "halted": 0}
         return s.item(f"behind{index}", mem_ar=1.0 - 0.2 * index)
+
+    def _busy(self, rng: np.random.Generator, index: int) -> PhaseItem:
+        s = self.scene(rng, host=(90, 60), gpu=(40, 90))
+        for i in range(self.some(s, (1, 4, 12)[index - 4])):
+            q = s.queue(log=9, pi0=-20 - i, weight=(2, 3, 5, 9)[i % 4], shared=False)
+            for turn in range(100 if not self.quick else 40):
+                for _ in range(int(rng.integers(0, 9))):
+                    q.fill(of_blocks(rng, q.pi, q.qpn, 1))
+                if rng.random() < 0.6:
+                    q.publish()
+                q.gpu()
+                q.at += int(rng.integers(2, (30, 60, 120)[index - 4]))
+                if turn % 20 == 19:
+                    q.at += 800
+                    q.publish()
+                    q.gpu()
+                    q.at += 900
+                    q.used = 0
+            q.at += 800
+            q.publish()
+            q.gpu()
+        s.final = {"halted": 0}
+        return s.item(f"behind{index}", mem_ar=(1.0, 0.7, 1.0)[index - 4])
 
 
 class Late(SqSequence):
