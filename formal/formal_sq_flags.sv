@@ -36,7 +36,8 @@ module formal_sq_flags #(
 
   localparam int QW = $clog2(QPS);
   /* verilator lint_off UNUSEDSIGNAL */  // the proof looks at some of the outputs
-  wire p_ring, p_direct, p_knock, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push, t0_virgin, t0_ours, t0_fresh, t0_recpend;
+  wire p_ring, p_direct, p_knock, p_rung, p_busy, p_err, p_virgin, p_ours, p_known, p_push;
+  wire t0_virgin, t0_ours, t0_fresh, t0_recpend;
   wire t1_begin, t1_void, t1_record, t1_err, t2_stays, t2_push, d_err, e_push, ctx_idle;
   /* verilator lint_on UNUSEDSIGNAL */
   sq_flags #(.QPS(QPS)) dut (.*);

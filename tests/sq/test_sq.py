@@ -53,7 +53,7 @@ class ring(PhaseTest):
     """Wraps of ring and index, merged and old doorbells, lagging records, WQEs published in parts, a missing fence."""
 
     plan = PLAN
-    sequences = (g.Wraps, g.Edges, g.Merge, g.Older, g.Behind, g.Late, g.Fence, g.NullTurns)
+    sequences = (g.Wraps, g.Edges, g.Merge, g.Older, g.Behind, g.Late, g.Fence, g.Held, g.NullTurns)
 
 
 @pyuvm.test()

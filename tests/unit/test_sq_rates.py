@@ -34,7 +34,8 @@ def judged(kind: type[SqSequence], index: int, folder: Path, tags: int = 512, cl
     facts = item.info["facts"]
     if "one_a_cycle" in facts:
         return [] if cycles[-1] - cycles[0] == facts["one_a_cycle"] - 1 == len(cycles) - 1 else ["not one a cycle"]
-    return facts["demand"].judge(seen["mem_ar.rec"]["cycle"].tolist(), cycles)
+    judged: list[str] = facts["demand"].judge(seen["mem_ar.rec"]["cycle"].tolist(), cycles)
+    return judged
 
 
 def every_other(step: Callable[..., bool]) -> Callable[..., bool]:
