@@ -89,7 +89,8 @@ def faults(t: Trace, phase: PhaseRecords, y: End) -> tuple[Ints, Ints]:
 
 def unseen(t: Trace, x: End, y: End, phase: PhaseRecords) -> int:
     """RoCE frames that may be missing uncounted: those whose last beat was lost (F1: no verdict, or that of the next
-    one), and those that came while y was not up (a retrain, a link down: nobody counts them)."""
+    one), those that came while y was not up (a retrain, a link down: nobody counts them), and those that still wait in x,
+    which does not send yet when the phase ends."""
     last = (x.tx["flags"] & LAST) != 0
     passes = cycles(x.tx) + phase.item.cfg["cable"]
     gone = np.isin(passes, faults(t, phase, y)[0])
@@ -104,8 +105,11 @@ def unseen(t: Trace, x: End, y: End, phase: PhaseRecords) -> int:
     if state[-1] != UP:
         off, back = np.append(off, at[-1]), np.append(back, phase.stats.cycles)
     hit = sum(max(0, int((begin <= e + 1).sum() - (end < s - 1).sum())) for s, e in zip(off, back, strict=True))
-    trained = len(x.event("retrain")) + len(y.event("retrain"))  # a frame of each may be on its way through an end
-    return int((gone & last).sum()) + hit + trained
+    waiting = 0  # a phase that ends in a retrain leaves frames in x's FIFO
+    if x.last("state") != UP:
+        begun = int((x.tx_side[0] == 1).sum()) - len(x.event("pfc sent"))
+        waiting = max(0, len(x.sent.first) - begun - len(x.event("discarded")))
+    return int((gone & last).sum()) + hit + waiting
 
 
 def held(x: End, y: End) -> Ints:
