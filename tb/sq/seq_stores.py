@@ -180,7 +180,8 @@ class Torn(SqSequence):
 
     def _evicted(self, s: Scene, rng: np.random.Generator) -> None:
         """One half more than there are slots, and two, and many: parts without a slot never meet a later WQE."""
-        queues = [s.queue(log=8, pi0=-30, page=i) for i in range(self.some(s, 12))]
+        # a page each: a half belongs to one queue
+        queues = [s.queue(log=8, pi0=-30, page=i) for i in range(min(self.some(s, 12), s.pages))]
         keys = [(q, h) for q in queues for h in HALVES]
         for turn in range(16):
             picked = [keys[int(i)] for i in rng.permutation(len(keys))[: SLOTS + 1 + turn % 6]]
