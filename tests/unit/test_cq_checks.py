@@ -10,36 +10,18 @@ import numpy as np
 import pytest
 
 from models.protocol import CqIn
-from tb.common.axi import memory_prediction
 from tb.cq.checks import check
-from tb.cq.env import status
-from tb.cq.ports import EV, IN, STATUS_BITS
-from tb.cq.rig import Rig
+from tb.cq.env import PLAN
+from tb.cq.ports import EV
 from tb.cq.sequences import Barriers, Collapsed, Depths, Rate
+from tests.unit.predicted import predicted
 
 Some: Any = SimpleNamespace  # stands for a context, a phase's records: what the checks read of it
 
 
 def played(kind: Any, index: int) -> Any:
     """Records of a phase of a sequence, those of the model."""
-    item = kind(kind.__name__, Some()).make(index, np.random.default_rng(3))
-    rig = Rig(item.info["stimulus"])
-    rig.run(item.max_cycles)
-    entries = IN.empty(len(rig.source.taken))
-    for i, (cycle, beat) in enumerate(rig.source.taken):
-        entries[i]["cycle"] = cycle
-        entries[i]["side"] = np.frombuffer(beat.side.pack().to_bytes(IN.side_bytes, "little"), np.uint8)
-    events = EV.empty(len(rig.ev.taken))
-    for i, (cycle, event) in enumerate(rig.ev.taken):
-        events[i]["cycle"] = cycle
-        word = event.cqn << 1 | event.error
-        events[i]["side"] = np.frombuffer(word.to_bytes(EV.side_bytes, "little"), np.uint8)
-    words = [value.to_bytes(STATUS_BITS // 8, "little") for _, value in status(rig.cq.changes)]
-    counts = [{"value": np.frombuffer(bytearray(w), "<u4")} for w in words]
-    return Some(
-        item=item, rows=memory_prediction("mem", rig.memory), beats={"cq": entries, "m_ev": events},
-        events={"status": counts},
-    )  # fmt: skip
+    return predicted(PLAN, Some(), kind(kind.__name__, Some()).make(index, np.random.default_rng(3)))
 
 
 @pytest.fixture(params=[(Depths, 1), (Collapsed, 1), (Barriers, 1), (Rate, 0)], ids=lambda p: p[0].__name__)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from models import cqe
 from models.cq_engine import Cq
 from models.kernel import Kernel
 from models.protocol import CQE
@@ -149,3 +150,21 @@ def test_arms_by_a_foreign_page_wake_nobody() -> None:
     counts = dict(zip(Cq.COUNTERS, played.completions.cq.changes[-1][1], strict=True))
     assert counts["arm_refused"] == 6
     assert counts["events"] == 0
+
+
+def test_an_entry_a_cycle_before_its_data_is_seen() -> None:
+    scene = Scene(gpu=0, cores=1, doorbells=14, lists=(1,), broken=0)
+    for seed in range(100):
+        run = play(scene, seed)
+        writes = written(run)
+        seen = {(cqe.parse(d).qpn, cqe.parse(d).wqe_counter): i for i, (_, _, d) in enumerate(writes)}
+        at = next(((seen[q, n], cycle) for q, n, cycle, _, _ in run.landed if (q, n) in seen), None)
+        if at is not None:
+            break
+    assert at is not None
+    entry, cycle = at
+    for early in (0, 1):
+        moved = list(writes)
+        moved[entry] = (cycle - early, *writes[entry][1:])
+        data = [line for line in judged(run, moved) if "data up to it" in line]
+        assert bool(data) == bool(early)
