@@ -89,8 +89,8 @@ def faults(t: Trace, phase: PhaseRecords, y: End) -> tuple[Ints, Ints]:
 
 def unseen(t: Trace, x: End, y: End, phase: PhaseRecords) -> int:
     """RoCE frames that may be missing uncounted: those whose last beat was lost (F1: no verdict, or that of the next
-    one), those that came while y was not up (a retrain, a link down: nobody counts them), and those that still wait in x,
-    which does not send yet when the phase ends."""
+    one), those that came while y was not up (a retrain, a link down: nobody counts them), and those that still wait
+    in x, which does not send yet when the phase ends."""
     last = (x.tx["flags"] & LAST) != 0
     passes = cycles(x.tx) + phase.item.cfg["cable"]
     gone = np.isin(passes, faults(t, phase, y)[0])
