@@ -9,36 +9,25 @@ import numpy as np
 from models.protocol import WQE
 from tb.common.uvm import PhaseItem
 from tb.sq.rates import Demand, round_trip
-from tb.sq.seq_volume import QUEUES, FetchRate
+from tb.sq.seq_volume import QUEUES, WEIGHT, BlueFlameRate, FetchRate
 from tb.sq.stimulus import SqSequence
 from tb.sq.wqes import good
 
 ANSWER = 100  # cycles of a read at the memory
-WEIGHT = 16
 BLUEFLAMES = 512
 BLOCKS = 2048  # of a phase
 
 
-class BlueFlameFull(SqSequence):
-    """A BlueFlame store a cycle of queues that are idle: a work request a cycle."""
+class BlueFlameFull(BlueFlameRate):
+    """The same, a few hundred stores."""
 
-    phases = len(QUEUES)
+    count = BLUEFLAMES
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        s = self.scene(rng)
-        many = self.some(s, QUEUES[index])
-        queues = [s.queue(log=(BLUEFLAMES // many).bit_length(), page=i) for i in range(many)]
-        start = max(q.at for q in queues)
-        for k in range(BLUEFLAMES):
-            q = queues[k % len(queues)]
-            q.at = start + k
-            one = good(rng, q.pi, q.qpn, WQE.WRITE, inline=int(rng.integers(0, 29)))
-            q.fill(one)
-            q.blueflame(one)
-        s.final = {"blueflame": BLUEFLAMES, "doorbells": 0}
-        s.facts["one_a_cycle"] = BLUEFLAMES
-        s.facts["shape"] = ("blueflame", len(queues))
-        return s.item(f"blueflame_full{index}")
+        item = super().make(index, rng)
+        facts = item.info["facts"]
+        facts["shape"] = ("blueflame", facts.pop("rate")[1]["queues"])
+        return item
 
 
 class FetchFull(SqSequence):

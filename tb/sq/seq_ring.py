@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from tb.common.uvm import PhaseItem
+from tb.sq.scene import Queue
 from tb.sq.stimulus import SqSequence, delays, stalls
 from tb.sq.wqes import M16, bad, good, of_blocks
 
@@ -91,6 +92,13 @@ class Older(SqSequence):
         return s.item(f"older{index}", m_wr=0.2)
 
 
+def caught_up(q: Queue, after: int) -> None:
+    """The record shows all that is in the ring, and a doorbell says so."""
+    q.at += after
+    q.publish()
+    q.gpu()
+
+
 class Behind(SqSequence):
     """The record lags the doorbell, and the blocks in the ring are stale until then; 4 on: doorbells in quick
     succession that run ahead of it, turns that find the record of another still on its way."""
@@ -134,14 +142,10 @@ class Behind(SqSequence):
                 q.gpu()
                 q.at += int(rng.integers(2, (30, 60, 120)[index - 4]))
                 if turn % 20 == 19:
-                    q.at += 800
-                    q.publish()
-                    q.gpu()
+                    caught_up(q, 800)
                     q.at += 900
                     q.used = 0
-            q.at += 800
-            q.publish()
-            q.gpu()
+            caught_up(q, 800)
         s.final = {"halted": 0}
         return s.item(f"behind{index}", mem_ar=(1.0, 0.7, 1.0)[index - 4])
 
@@ -274,7 +278,7 @@ class Held(SqSequence):
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
         seed, latency, jitter, queues, weight, gap, lag, most = self.SCENES[index]
         own = np.random.default_rng(seed)
-        own.integers(1 << 16, size=7)
+        own.integers(1 << 16, size=7)  # the search drew as many before it made the scene
         s = self.scene(own, host=(latency, jitter), gpu=(latency, jitter))
         for _ in range(self.some(s, queues)):
             q = s.queue(log=9, pi0=-20, weight=weight, shared=False)
@@ -285,14 +289,10 @@ class Held(SqSequence):
                 q.gpu((q.pi - int(own.integers(0, 3))) & M16)
                 q.at += int(own.integers(1, gap + 1))
                 if turn % 20 == 19:
-                    q.at += 1500
-                    q.publish()
-                    q.gpu()
+                    caught_up(q, 1500)
                     q.at += 1500
                     q.used = 0
-            q.at += 800
-            q.publish()
-            q.gpu()
+            caught_up(q, 800)
         s.final = {"halted": 0}
         return s.item(f"held{index}")
 

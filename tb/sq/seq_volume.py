@@ -21,14 +21,16 @@ SIZES = {1: 150, 32: 1200, 1024: 4000}  # WQEs of a phase
 
 
 class BlueFlameRate(SqSequence):
-    """A BlueFlame store a cycle, from one queue and from many."""
+    """A BlueFlame store a cycle of queues that are idle, one or many: a work request a cycle."""
 
     phases = len(QUEUES)
+    count = 4000
 
     def make(self, index: int, rng: np.random.Generator) -> PhaseItem:
-        s = self.scene(rng)
-        queues = [s.queue(log=13 if index == 0 else 9, page=i) for i in range(self.some(s, QUEUES[index]))]
-        start, count = max(q.at for q in queues), 4000
+        s, count = self.scene(rng), self.count
+        many = self.some(s, QUEUES[index])
+        queues = [s.queue(log=(count // many).bit_length(), page=i) for i in range(many)]
+        start = max(q.at for q in queues)
         for k in range(count):
             q = queues[k % len(queues)]
             q.at = start + k
